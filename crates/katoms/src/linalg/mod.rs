@@ -1,6 +1,7 @@
 //! Kernels, small dense matrices, truncated SVDs. A sum is taken in an order that does not depend on the number of threads.
 
 mod bytes;
+mod column_buffer;
 mod dense;
 pub mod kernels;
 mod leading_pair;
@@ -11,6 +12,7 @@ mod top_k;
 mod truncated_svd;
 
 pub(crate) use bytes::Bytes;
+pub(crate) use column_buffer::ColumnBuffer;
 pub use dense::{Matrix, inverse_symmetric, solve_symmetric};
 pub(crate) use dense::{SymmetricSystem, extended, sound_cholesky};
 pub use leading_pair::{SingularPair, leading_pair};

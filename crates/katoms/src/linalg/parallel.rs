@@ -28,6 +28,12 @@ pub fn map<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> 
     results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
+/// The same, so many of them by one task.
+pub fn map_by<T: Send>(at_once: usize, count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    let some = |task: usize| (task * at_once..count.min((task + 1) * at_once)).map(work).collect::<Vec<T>>();
+    map(count.div_ceil(at_once), &some).into_iter().flatten().collect()
+}
+
 /// Calls `work(i, item)` for each item.
 pub fn each_mut<T: Send>(items: &mut [T], work: &(dyn Fn(usize, &mut T) + Sync)) {
     let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
@@ -95,6 +101,7 @@ mod tests {
     fn results_come_in_order_and_every_item_is_seen_once() {
         for count in [0, 1, 2, 1000] {
             assert_eq!(map(count, &|i| i * i), (0..count).map(|i| i * i).collect::<Vec<_>>());
+            assert_eq!(map_by(7, count, &|i| i * i), map(count, &|i| i * i));
             let mut seen = vec![0; count];
             each_mut(&mut seen, &|i, item| *item += i + 1);
             assert_eq!(seen, (1..=count).collect::<Vec<_>>());

@@ -3,30 +3,31 @@
 //! The sum of a product depends on nothing but its two columns. So a refit has the same bits whether it found some of them
 //! here or none, and a run that is resumed goes the way that it would have gone.
 
-use rayon::prelude::*;
-
-use crate::linalg::{Matrix, kernels};
+use crate::linalg::{ColumnBuffer, Matrix, kernels};
 use crate::space::Subspace;
 
 /// Numbers that are kept at most: 32 MB.
 const MOST: usize = 1 << 22;
 /// New columns that are multiplied with all others together.
 const BLOCK: usize = 32;
-/// Entries of columns below which a second thread costs more than it brings.
-const PARALLEL_WORK: usize = 1 << 17;
 
 /// Copies of the columns of a support, and their products.
 #[derive(Debug)]
 pub struct ColumnCache<S> {
     support: S,
     /// Columns one after the other, some of which are left from earlier, and the place of each basis vector among them.
-    columns: Vec<f64>,
+    columns: ColumnBuffer,
     places: Vec<usize>,
     rows: usize,
     gram: Matrix,
 }
 
 impl<S> ColumnCache<S> {
+    /// The number of columns that are kept, asked for or not.
+    fn kept(&self) -> usize {
+        self.columns.data().len() / self.rows
+    }
+
     /// The products of every column with every other one.
     pub fn gram(&self) -> &Matrix {
         &self.gram
@@ -34,8 +35,8 @@ impl<S> ColumnCache<S> {
 
     /// The products of every column with r.
     pub fn pulled_back(&self, r: &[f64]) -> Vec<f64> {
-        let mut products = vec![0.0; self.columns.len() / self.rows];
-        kernels::adjoint_columns(&self.columns, r, &mut products);
+        let mut products = vec![0.0; self.kept()];
+        kernels::adjoint_columns(self.columns.data(), r, &mut products);
         self.places.iter().map(|&place| products[place]).collect()
     }
 
@@ -55,22 +56,17 @@ impl<S> ColumnCache<S> {
             return None;
         }
         // Columns that nobody asks for any more are multiplied all the same: not too many of them.
-        let before = before.filter(|before| before.columns.len() <= MOST.min(2 * rows * d));
+        let before = before.filter(|before| before.columns.data().len() <= MOST.min(2 * rows * d));
         let known: Vec<Option<usize>> =
             before.as_ref().and_then(|before| t.places_in(&before.support)).unwrap_or_else(|| vec![None; d]);
         let (old, new): (Vec<usize>, Vec<usize>) = (0..d).partition(|&i| known[i].is_some());
         let (gram, places) = (Matrix::zeros(d, d), vec![usize::MAX; d]);
-        let mut cache = Self { support: t.clone(), columns: Vec::new(), places, rows, gram };
+        let mut cache = Self { support: t.clone(), columns: ColumnBuffer::default(), places, rows, gram };
         if let Some(before) = before {
             cache.take_over(before, &old, &known);
         }
         // What is new takes the places that are left.
-        if cache.columns.is_empty() {
-            // Whoever writes the first value of a page brings it in: all threads, below.
-            cache.columns = vec![0.0; rows * d];
-        }
-        cache.columns.resize(cache.columns.len().max(rows * d), 0.0);
-        let mut taken = vec![false; cache.columns.len() / rows];
+        let mut taken = vec![false; cache.kept().max(d)];
         old.iter().for_each(|&i| taken[cache.places[i]] = true);
         let free = (0..taken.len()).filter(|&place| !taken[place]);
         new.iter().zip(free).for_each(|(&i, place)| cache.places[i] = place);
@@ -94,29 +90,21 @@ impl<S> ColumnCache<S> {
     where
         S: Subspace<P>,
     {
-        let rows = self.rows;
-        let mut fresh: Vec<Option<usize>> = vec![None; self.columns.len() / rows];
-        new.iter().for_each(|&i| fresh[self.places[i]] = Some(i));
-        let mut written: Vec<(usize, &mut [f64])> =
-            fresh.iter().zip(self.columns.chunks_mut(rows)).filter_map(|(i, column)| Some(((*i)?, column))).collect();
-        let write = |(i, column): &mut (usize, &mut [f64])| column.copy_from_slice(&image(&t.basis(*i)));
-        if rows * new.len() < PARALLEL_WORK {
-            written.iter_mut().for_each(write);
-        } else {
-            written.par_iter_mut().with_min_len(8).for_each(write);
-        }
+        let places: Vec<usize> = new.iter().map(|&i| self.places[i]).collect();
+        let write = |at: usize, column: &mut [f64]| column.copy_from_slice(&image(&t.basis(new[at])));
+        self.columns.write_at(self.rows, &places, &write);
     }
 
     /// The products of the new columns with all.
     fn multiply(&mut self, new: &[usize], all_are_new: bool) {
         let (rows, places) = (self.rows, &self.places);
         for some in new.chunks(BLOCK) {
-            let rs: Vec<&[f64]> = some.iter().map(|&i| &self.columns[places[i] * rows..][..rows]).collect();
+            let rs: Vec<&[f64]> = some.iter().map(|&i| &self.columns.data()[places[i] * rows..][..rows]).collect();
             // Where all are new they stand in order, and those that follow will meet these.
-            let met = if all_are_new { places[some[some.len() - 1]] + 1 } else { self.columns.len() / rows };
+            let met = if all_are_new { places[some[some.len() - 1]] + 1 } else { self.kept() };
             let mut products = vec![vec![0.0; met]; rs.len()];
             let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
-            kernels::adjoint_columns_block(&self.columns[..met * rows], &rs, &mut outs);
+            kernels::adjoint_columns_block(&self.columns.data()[..met * rows], &rs, &mut outs);
             for (&j, products) in some.iter().zip(&products) {
                 for (i, &place) in places.iter().enumerate().filter(|(_, place)| **place < met) {
                     self.gram.column_mut(j)[i] = products[place];
@@ -153,7 +141,7 @@ mod tests {
                 let r = simulate::gaussian(m, 1, 3);
                 assert_eq!(next.pulled_back(&r), fresh.pulled_back(&r));
                 for i in 0..t.dimension() {
-                    let column = &next.columns[next.places[i] * m..][..m];
+                    let column = &next.columns.data()[next.places[i] * m..][..m];
                     assert_eq!(column, f.at(t.basis(i)).image());
                     let expected = f.pulled_back_on(column, &t);
                     let apart = expected.values().iter().zip(next.gram().column(i)).map(|(a, b)| (a - b).abs());

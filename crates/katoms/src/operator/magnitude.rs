@@ -50,7 +50,10 @@ pub(super) fn extremes(sizes: impl IntoIterator<Item = (usize, f64)>) -> Vec<Col
 /// far from 1, or as none.
 pub(super) fn doubtful(moments: &Moments) -> Vec<usize> {
     let size = |j: usize| moments.means[j].hypot(moments.variances[j].sqrt());
-    (0..moments.means.len()).filter(|&j| !is_moderate(size(j))).collect()
+    // For nearly all columns the square of it says enough.
+    let [least, most] = [*EXPONENTS.start(), *EXPONENTS.end()].map(|e| times_power_of_two(1.0, 2 * e));
+    let is_plain = |j: usize| (2.0 * least..most).contains(&(moments.means[j].powi(2) + moments.variances[j]));
+    (0..moments.means.len()).filter(|&j| !is_plain(j) && !is_moderate(size(j))).collect()
 }
 
 /// Refuses a column that is not moderate.

@@ -62,7 +62,7 @@ impl<'a> LocalSearch<'a> {
 
     /// The minimum over the atoms of a model.
     pub fn point(&self, model: &Model) -> SparseVec {
-        self.tableau(&model.chosen).point()
+        Tableau::minimum(self.q, self.atoms, self.kept, &model.chosen)
     }
 
     pub fn model(tableau: &Tableau<'_>) -> Model {

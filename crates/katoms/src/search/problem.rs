@@ -2,15 +2,12 @@
 //! the data, or a few columns of it.
 
 use crate::driver::Reference;
-use crate::linalg::{Matrix, parallel};
+use crate::linalg::{ColumnBuffer, Matrix, parallel};
 use crate::loss::{Curvature, Loss};
 use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
 use crate::operator::LinearOperator;
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
-
-/// Entries of columns below which a second thread costs more than it brings.
-const PARALLEL_WORK: usize = 1 << 17;
 
 /// An objective over coordinates.
 pub(crate) trait Problem: Sync {
@@ -53,7 +50,7 @@ pub(crate) trait Problem: Sync {
     /// Copies of some columns, one after the other.
     fn columns(&self, which: &[usize]) -> Vec<f64>;
     /// The same, behind copies of others.
-    fn append_columns(&self, which: &[usize], columns: &mut Vec<f64>);
+    fn append_columns(&self, which: &[usize], columns: &mut ColumnBuffer);
     /// Whether [`Problem::products`] are to be had without copies of the columns.
     fn gives_all_products(&self) -> bool;
     /// The products of some columns with some others under a diagonal curvature, the ridge left out.
@@ -140,33 +137,15 @@ where
         Objective::fetch(self, &IndexSet::new(self.operator().domain(), which.to_vec()));
     }
     fn columns(&self, which: &[usize]) -> Vec<f64> {
-        let mut columns = Vec::new();
+        let mut columns = ColumnBuffer::default();
         self.append_columns(which, &mut columns);
-        columns
+        columns.into_data()
     }
-    fn append_columns(&self, which: &[usize], columns: &mut Vec<f64>) {
+    fn append_columns(&self, which: &[usize], columns: &mut ColumnBuffer) {
         Problem::fetch(self, which);
-        let (rows, old) = (self.operator().n_outputs().max(1), columns.len());
-        let needed = old + rows * which.len();
-        // Where there is no room for them all are copied to where there is, by all threads: so are pages brought in.
-        let before = if columns.capacity() < needed {
-            std::mem::replace(columns, vec![0.0; needed.max(2 * old)])
-        } else {
-            Vec::new()
-        };
-        columns.resize(needed, 0.0);
-        let write = |at: usize, column: &mut [f64]| match at.checked_sub(old / rows) {
-            Some(new) => {
-                self.operator().apply(&IndexSet::new(self.operator().domain(), vec![which[new]]).basis(0), column);
-            }
-            None if before.is_empty() => {}
-            None => column.copy_from_slice(&before[at * rows..][..rows]),
-        };
-        if needed < PARALLEL_WORK {
-            columns.chunks_mut(rows).enumerate().for_each(|(at, column)| write(at, column));
-        } else {
-            parallel::chunks_mut(columns, rows, &write);
-        }
+        columns.append(self.operator().n_outputs(), which.len(), &|at, column| {
+            self.operator().apply(&IndexSet::new(self.operator().domain(), vec![which[at]]).basis(0), column);
+        });
         self.count_columns(which.len());
     }
     fn gives_all_products(&self) -> bool {

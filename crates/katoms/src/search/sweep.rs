@@ -149,6 +149,13 @@ impl Sweep {
 
     /// The same; `None` where the coordinates are dependent, or f is not below `most` there: that takes O(|S|³).
     pub fn below(q: &dyn Quadratic, coordinates: &[usize], most: f64) -> Option<Self> {
+        let mut sweep = Self::minimum(q, coordinates, most)?;
+        sweep.complete(q);
+        Some(sweep)
+    }
+
+    /// The same, and nothing told of any coordinate.
+    pub fn minimum(q: &dyn Quadratic, coordinates: &[usize], most: f64) -> Option<Self> {
         q.prepare(coordinates);
         let (mut sweep, count) = (Self::without_rows(q), coordinates.len());
         let columns: Vec<&[f64]> = coordinates.iter().map(|&j| q.column(j)).collect();
@@ -174,7 +181,6 @@ impl Sweep {
         sweep.inverse = (0..count).map(|i| inverse.column(i).to_vec()).collect();
         sweep.inside = coordinates.to_vec();
         coordinates.iter().enumerate().for_each(|(p, &j)| sweep.position[j] = Some(p));
-        sweep.complete(q);
         Some(sweep)
     }
 

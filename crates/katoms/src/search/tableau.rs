@@ -70,6 +70,15 @@ impl<'a> Tableau<'a> {
         Some(tableau)
     }
 
+    /// The minimum over these atoms and what is always in, and nothing else.
+    pub fn minimum(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize]) -> SparseVec {
+        let (held, coordinates) = held(q, atoms, kept, chosen);
+        let alone = if q.bounds().is_none() { Sweep::minimum(q, &coordinates, f64::INFINITY) } else { None };
+        let Some(sweep) = alone else { return Self::new(q, atoms, kept, chosen).point() };
+        let (chosen, waiting) = (chosen.to_vec(), Vec::new());
+        Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None }.point()
+    }
+
     /// The model alone, while its quadratic and its atoms become more.
     pub fn detached(self) -> Detached {
         Detached { chosen: self.chosen, held: self.held, waiting: self.waiting, sweep: self.sweep }

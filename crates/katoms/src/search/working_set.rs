@@ -14,7 +14,7 @@ use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use super::responses::{Responses, interleaved};
-use crate::linalg::{Matrix, dot, kernels, parallel};
+use crate::linalg::{ColumnBuffer, Matrix, dot, kernels, parallel};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -35,7 +35,7 @@ pub(crate) struct WorkingSet {
     places: BTreeMap<usize, usize>,
     /// Columns, one after the other, and the place of each among them. All outputs share them: on the rows of the others
     /// that of a coordinate is zero.
-    columns: Arc<Vec<f64>>,
+    columns: Arc<ColumnBuffer>,
     copies: bool,
     kept_columns: BTreeMap<usize, usize>,
     /// The place of the column of each coordinate, and its output.
@@ -157,14 +157,19 @@ impl WorkingSet {
         let coordinates: Vec<usize> = wanted.iter().map(|&(j, _)| j).collect();
         let columns = Arc::make_mut(&mut self.columns);
         match &self.responses {
-            Some(responses) => columns.extend(responses.copies(f, &coordinates)),
+            Some(responses) => {
+                let copies = responses.copies(f, &coordinates);
+                columns.append(self.rows, coordinates.len(), &|at, column| {
+                    column.copy_from_slice(&copies[at * self.rows..][..self.rows]);
+                });
+            }
             None if !self.copies => {}
             None if self.outputs == 1 => f.append_columns(&coordinates, columns),
             None => {
                 let whole = f.columns(&coordinates);
-                for (column, (_, output)) in whole.chunks(f.rows().max(1)).zip(&wanted) {
-                    columns.extend(&column[output * self.rows..][..self.rows]);
-                }
+                columns.append(self.rows, wanted.len(), &|at, column| {
+                    column.copy_from_slice(&whole[at * f.rows() + wanted[at].1 * self.rows..][..self.rows]);
+                });
             }
         }
         if let Some((all, here)) = &mut self.bounds {
@@ -227,7 +232,7 @@ impl WorkingSet {
 
     /// The column of a coordinate, on the rows of its output.
     fn column(&self, place: usize) -> &[f64] {
-        &self.columns[self.owns[place].0 * self.rows..][..self.rows]
+        &self.columns.data()[self.owns[place].0 * self.rows..][..self.rows]
     }
 
     /// The same on all rows.
@@ -253,7 +258,7 @@ impl WorkingSet {
         let parts: Vec<&[f64]> = (0..rs.len() * self.outputs).map(part).collect();
         let mut products = vec![vec![0.0; self.kept_columns.len() - from]; parts.len()];
         let mut outs: Vec<&mut [f64]> = products.iter_mut().map(Vec::as_mut_slice).collect();
-        kernels::adjoint_columns_block(&self.columns[from * self.rows..], &parts, &mut outs);
+        kernels::adjoint_columns_block(&self.columns.data()[from * self.rows..], &parts, &mut outs);
         if self.outputs == 1 {
             return products;
         }

@@ -8,6 +8,9 @@ use crate::operator::{LinearOperator, apply_many};
 use crate::search::{Quadratic, Terms};
 use crate::space::SparseVec;
 
+/// Rows of a quadratic that one task adds up.
+const BLOCK: usize = 32;
+
 /// What makes a training set: the part that it leaves out, its moments, its ridge; and what follows.
 pub(super) struct Setting {
     pub left_out: Option<usize>,
@@ -58,9 +61,9 @@ impl Setting {
             row[i] += self.share;
             row
         };
-        let rows: Vec<Vec<f64>> = (0..means.len()).map(row).collect();
-        let column = |j: usize| (0..rows.len()).map(|i| if i < j { rows[j][i] } else { rows[i][j] }).collect();
-        let columns = (0..rows.len()).map(column).collect();
+        let rows = parallel::map_by(BLOCK, means.len(), &row);
+        let column = |j: usize| rows[j].iter().copied().chain(rows[j + 1..].iter().map(|row| row[j])).collect();
+        let columns = parallel::map_by(BLOCK, rows.len(), &column);
         let terms = Terms { linear: picked(&self.linear), diagonal: picked(&self.diagonal), constant: self.constant };
         Training { terms, columns }
     }

@@ -2,6 +2,7 @@
 
 use super::{Atoms, ConstraintSet, CoordinateSet, Exchange, Expand, Guarantee, Structure};
 use crate::error::{Error, check_indices};
+use crate::linalg::parallel;
 use crate::space::{IndexSet, Point, SparseVec, Subspace};
 
 /// The inner set on all coordinates but the given ones, which are free. An intercept is one.
@@ -41,7 +42,7 @@ impl<S: ConstraintSet<Point = SparseVec>> Always<S> {
 
     /// The gradient without what is always selected: the inner set must not choose it.
     fn without_kept(&self, g: &[f64]) -> Vec<f64> {
-        let mut g = g.to_vec();
+        let mut g = parallel::filled(g.len(), &|first, out| out.copy_from_slice(&g[first..][..out.len()]));
         self.kept.indices().iter().for_each(|&i| g[i] = 0.0);
         g
     }

@@ -25,7 +25,8 @@ impl Atoms {
 
     /// Each coordinate below `dim` is an atom.
     pub fn coordinates(dim: usize) -> Self {
-        Self::new((0..=dim).collect(), (0..dim).collect(), false)
+        let (starts, members) = ((0..=dim).collect(), (0..dim).collect());
+        Self { starts, members, shared: false, widest: dim.min(1), empty: Vec::new() }
     }
 
     /// Atoms given by their coordinates; `shared` says whether some coordinate belongs to two.
@@ -39,17 +40,21 @@ impl Atoms {
     }
 
     /// The same atoms without some of their coordinates.
-    pub fn without(&self, left_out: &IndexSet) -> Self {
+    #[must_use]
+    pub fn without(self, left_out: &IndexSet) -> Self {
         let least = left_out.indices().first().copied().unwrap_or(usize::MAX);
         // Atoms up to the first that may lose a coordinate stay as they are.
-        let same = self.members.iter().position(|&i| i >= least).unwrap_or(self.members.len());
-        let same = self.starts[1..].partition_point(|&end| end <= same);
-        let (mut starts, mut members) = (self.starts[..=same].to_vec(), self.members[..self.starts[same]].to_vec());
-        for atom in same..self.len() {
-            members.extend(self.members(atom).iter().filter(|&&i| !left_out.contains(i)));
+        let Some(first) = self.members.iter().position(|&i| i >= least) else { return self };
+        let (same, shared) = (self.starts[1..].partition_point(|&end| end <= first), self.shared);
+        let (mut starts, mut members) = (self.starts, self.members);
+        let (ends, tail) = (starts.split_off(same + 1), members.split_off(starts[same]));
+        let (kept, mut begin) = (members.len(), members.len());
+        for end in ends {
+            members.extend(tail[begin - kept..end - kept].iter().filter(|&&i| !left_out.contains(i)));
             starts.push(members.len());
+            begin = end;
         }
-        Self::new(starts, members, self.shared)
+        Self::new(starts, members, shared)
     }
 
     /// The number of atoms.
@@ -112,7 +117,7 @@ mod tests {
     #[test]
     fn atoms_that_are_their_own_coordinates_are_counted() {
         let all = Atoms::coordinates(4);
-        let without = |left_out: usize| all.without(&IndexSet::new(4, vec![left_out]));
+        let without = |left_out: usize| all.clone().without(&IndexSet::new(4, vec![left_out]));
         assert_eq!([&all, &without(3), &without(2), &without(0)].map(Atoms::leading_coordinates), [4, 3, 2, 0]);
         let groups = |members: &[&[usize]]| {
             Atoms::groups(&members.iter().map(|group| group.to_vec()).collect::<Vec<_>>(), false).leading_coordinates()

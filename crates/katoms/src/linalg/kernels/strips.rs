@@ -110,8 +110,7 @@ struct Residuals<'a> {
 impl<'a> Residuals<'a> {
     fn new(pieces: Vec<Piece<'a>>, rs: &[&[f64]]) -> Self {
         let length = rs.len() * pieces.iter().map(Piece::padded).sum::<usize>();
-        // What fills up is −0: times a zero of the design and added, it leaves any sum as it is, bit for bit.
-        let mut values = vec![-0.0; length + LANES - 1];
+        let mut values = vec![0.0; length + LANES - 1];
         let start = values.as_ptr().align_offset(LANES * size_of::<f64>()).min(LANES - 1);
         let (mut rest, mut places) = (&mut values[start..], Vec::with_capacity(pieces.len()));
         for piece in &pieces {
@@ -121,6 +120,8 @@ impl<'a> Residuals<'a> {
         }
         let fill = |piece: &Piece<'_>, own: &mut [f64]| {
             for (r, filled) in rs.iter().zip(own.chunks_mut(piece.padded())) {
+                // What fills up is −0: times a zero of the design and added, it leaves any sum as it is, bit for bit.
+                filled[piece.length()..].fill(-0.0);
                 match &piece.rows {
                     Ok(range) => filled[..range.len()].copy_from_slice(&r[range.clone()]),
                     Err(picked) => filled.iter_mut().zip(*picked).for_each(|(x, &i)| *x = r[i]),
