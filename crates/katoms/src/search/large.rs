@@ -6,6 +6,7 @@
 //! is compared; when none improves f, a pass at the new point looks for others.
 
 use std::collections::BTreeSet;
+use std::iter::successors;
 
 use super::explore::GoOn;
 use super::found::{Found, found_within};
@@ -121,17 +122,26 @@ fn exchange_all<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>, k: usiz
 /// model. Enough of a large one is then right for single exchanges to end soon.
 fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
     let LocalSearch { q, atoms, kept, .. } = *search;
-    let mut batch = tableau.chosen().len() / 2;
+    let (mut batch, mut improves) = (tableau.chosen().len() / 2, false);
     while batch > 1 {
         let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
-        let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
-        let come = top_k(&gains, batch).into_iter().filter(|&atom| gains[atom] > 0.0);
-        let next: Vec<usize> = stay.chain(come).collect();
+        let useful = gains.iter().filter(|gain| **gain > 0.0).count();
+        // What has improved the model often does so again, and what has not seldom does in half: as many as there are threads
+        // are tried side by side. The largest that improves it counts, however many these are.
+        let at_once = if improves { 1 } else { rayon::current_num_threads() };
+        let sizes = successors(Some(batch), |batch| Some(batch / 2)).take_while(|batch| *batch > 1);
+        let sizes: Vec<usize> = sizes.filter(|batch| *batch <= useful).take(at_once).collect();
+        let exchanged = |&batch: &usize| {
+            let stay = top_k(&costs, costs.len() - batch).into_iter().map(|place| tableau.chosen()[place]);
+            stay.chain(top_k(&gains, batch)).collect()
+        };
+        let models: Vec<Vec<usize>> = sizes.iter().map(exchanged).collect();
         let most = tableau.objective() - search.least(tableau.objective());
-        let there = if next.len() == costs.len() { Tableau::below(q, atoms, kept, &next, most) } else { None };
-        match there {
-            Some(there) => *tableau = there,
-            None => batch /= 2,
+        let found = Tableau::first_below(q, (atoms, kept), &models, most);
+        improves = found.is_some();
+        match found {
+            Some((at, there)) => (batch, *tableau) = (sizes[at], there),
+            None => batch = sizes.last().map_or(0, |batch| batch / 2),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::linalg::parallel;
 use crate::linalg::{Matrix, dot, sound_cholesky};
 
 /// Rows that one task updates: they stay in the second cache, and there are enough of them for many threads.
-const ROWS: usize = 256;
+const ROWS: usize = 64;
 /// Entries of B below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 16;
 /// Rows of these that are multiplied at a time: what is multiplied stays in the first.
@@ -137,7 +137,8 @@ impl Sweep {
 
     /// The minimum over these coordinates. Those that depend on the ones before them are left out.
     pub fn at(q: &dyn Quadratic, coordinates: &[usize]) -> Self {
-        if let Some(sweep) = Self::below(q, coordinates, f64::INFINITY) {
+        if let Some(mut sweep) = Self::minimum(q, coordinates, f64::INFINITY) {
+            sweep.complete(q);
             return sweep;
         }
         let mut sweep = Self::new(q);
@@ -147,14 +148,8 @@ impl Sweep {
         sweep
     }
 
-    /// The same; `None` where the coordinates are dependent, or f is not below `most` there: that takes O(|S|³).
-    pub fn below(q: &dyn Quadratic, coordinates: &[usize], most: f64) -> Option<Self> {
-        let mut sweep = Self::minimum(q, coordinates, most)?;
-        sweep.complete(q);
-        Some(sweep)
-    }
-
-    /// The same, and nothing told of any coordinate.
+    /// The same, and nothing told of any coordinate; `None` where the coordinates are dependent, or f is not below `most`
+    /// there. O(|S|³).
     pub fn minimum(q: &dyn Quadratic, coordinates: &[usize], most: f64) -> Option<Self> {
         q.prepare(coordinates);
         let (mut sweep, count) = (Self::without_rows(q), coordinates.len());

@@ -59,15 +59,24 @@ impl<'a> Tableau<'a> {
         tableau
     }
 
-    /// The same where there are no bounds; `None` where coordinates depend on each other, or f is not below `most` there: that
-    /// takes O(d³) for d coordinates.
-    pub fn below(q: &'a dyn Quadratic, atoms: &'a Atoms, kept: &IndexSet, chosen: &[usize], most: f64) -> Option<Self> {
-        let (held, coordinates) = held(q, atoms, kept, chosen);
-        let sweep = Sweep::below(q, &coordinates, most)?;
-        let (chosen, waiting) = (chosen.to_vec(), Vec::new());
+    /// The first of some models in which coordinates do not depend on each other and f is below `most`, and its place; where
+    /// there are no bounds. O(d³) for each of d coordinates, side by side: the first is to name all coordinates of the others
+    /// whose columns may not be at hand.
+    pub fn first_below(
+        q: &'a dyn Quadratic,
+        (atoms, kept): (&'a Atoms, &IndexSet),
+        models: &[Vec<usize>],
+        most: f64,
+    ) -> Option<(usize, Self)> {
+        let all: Vec<(Vec<u32>, Vec<usize>)> = models.iter().map(|chosen| held(q, atoms, kept, chosen)).collect();
+        q.prepare(&all.first()?.1);
+        let sweeps = parallel::map(all.len(), &|at| Sweep::minimum(q, &all[at].1, most));
+        let (at, mut sweep) = sweeps.into_iter().enumerate().find_map(|(at, sweep)| Some((at, sweep?)))?;
+        sweep.complete(q);
+        let (chosen, held, waiting) = (models[at].clone(), all[at].0.clone(), Vec::new());
         let mut tableau = Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None };
         tableau.take_blocks(q);
-        Some(tableau)
+        Some((at, tableau))
     }
 
     /// The minimum over these atoms and what is always in, and nothing else.

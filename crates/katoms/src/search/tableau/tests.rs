@@ -77,10 +77,17 @@ fn a_model_is_made_where_it_is_below_a_bar() {
     let (q, kept) = (problem(1, 40, 0.3), IndexSet::new(40, vec![7]));
     let atoms = Atoms::coordinates(40).without(&kept);
     let whole = Tableau::new(&q, &atoms, &kept, &[3, 17, 8]);
-    let below = |share: f64| Tableau::below(&q, &atoms, &kept, &[3, 17, 8], share * whole.objective());
-    assert!(below(0.999).is_none());
-    let found = below(1.001).unwrap();
-    assert_eq!((found.objective(), found.point()), (whole.objective(), whole.point()));
+    let models = [vec![3, 17, 9], vec![3, 17, 8], vec![3, 17, 8, 9], vec![3, 8]];
+    let below = |share: f64| Tableau::first_below(&q, (&atoms, &kept), &models, share * whole.objective());
+    let objective = |chosen: &Vec<usize>| Tableau::new(&q, &atoms, &kept, chosen).objective() / whole.objective();
+    let first = |share: f64| models.iter().position(|chosen| objective(chosen) < share);
+    for share in [0.0, 0.999, 1.001, 2.0] {
+        assert_eq!(below(share).map(|(at, _)| at), first(share), "{share}");
+    }
+    let (_, found) = below(1.001).unwrap();
+    let models = [vec![3, 17, 8]];
+    let (_, alone) = Tableau::first_below(&q, (&atoms, &kept), &models, f64::INFINITY).unwrap();
+    assert_eq!((alone.objective(), alone.point()), (whole.objective(), whole.point()));
     check(&q, &atoms, &kept, &found);
 
     let mut design = Matrix::from_columns(20, 6, simulate::gaussian(20, 6, 3));
@@ -88,7 +95,8 @@ fn a_model_is_made_where_it_is_below_a_bar() {
     design.column_mut(4).copy_from_slice(&copy);
     let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
     let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
-    assert!(Tableau::below(&q, &atoms, &kept, &[1, 4], f64::INFINITY).is_none());
+    let models = [vec![1, 4], vec![4]];
+    assert_eq!(Tableau::first_below(&q, (&atoms, &kept), &models, f64::INFINITY).map(|(at, _)| at), Some(1));
 }
 
 /// A model goes on when coordinates and atoms come to its quadratic: also where they fill up a strip.
