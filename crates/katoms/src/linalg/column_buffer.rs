@@ -15,8 +15,7 @@ pub(crate) struct ColumnBuffer {
 impl Clone for ColumnBuffer {
     /// Without the room.
     fn clone(&self) -> Self {
-        let values = parallel::filled(self.used, &|first, out| out.copy_from_slice(&self.data()[first..][..out.len()]));
-        Self { values, used: self.used }
+        Self { values: parallel::copied(self.data()), used: self.used }
     }
 }
 

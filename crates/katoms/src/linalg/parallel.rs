@@ -62,7 +62,12 @@ pub fn filled(length: usize, fill: &(dyn Fn(usize, &mut [f64]) + Sync)) -> Vec<f
     values
 }
 
-/// The same in place.
+/// A copy of a vector.
+pub fn copied(values: &[f64]) -> Vec<f64> {
+    filled(values.len(), &|first, out| out.copy_from_slice(&values[first..][..out.len()]))
+}
+
+/// The same as [`filled`] in place.
 pub fn fill_parts(values: &mut [f64], fill: &(dyn Fn(usize, &mut [f64]) + Sync)) {
     chunks_mut(values, PART, &|part, values| fill(part * PART, values));
 }
@@ -92,6 +97,7 @@ mod tests {
             };
             let values = filled(length, &fill);
             assert_eq!(values, (0..length).map(|i| i as f64).collect::<Vec<_>>());
+            assert_eq!(copied(&values), values);
             let total = sum(length, &|places| places.map(|i| values[i]).sum());
             assert_eq!(total, values.iter().sum::<f64>()); // whole numbers: exact in any order
         }

@@ -73,7 +73,7 @@ impl LinearOperator for Entries {
     }
     /// O(observed): the residual is the gradient.
     fn adjoint(&self, r: &[f64], out: &mut MatrixCovector) {
-        let values = parallel::filled(r.len(), &|first, out| out.copy_from_slice(&r[first..][..out.len()]));
+        let values = parallel::copied(r);
         let fresh = Entrywise::Observed { pattern: Arc::clone(&self.pattern), values };
         *out.entries_mut() = fresh;
     }

@@ -126,8 +126,8 @@ fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
     while batch > 1 {
         let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
         let useful = gains.iter().filter(|gain| **gain > 0.0).count();
-        // What has improved the model often does so again, and what has not seldom does in half: as many as there are threads
-        // are tried side by side. The largest that improves it counts, however many these are.
+        // After a batch that improved the model another of its size often does; after one that did not, smaller ones often do
+        // not either, and are tried side by side. The largest that improves it counts, whatever the number of threads.
         let at_once = if improves { 1 } else { rayon::current_num_threads() };
         let sizes = successors(Some(batch), |batch| Some(batch / 2)).take_while(|batch| *batch > 1);
         let sizes: Vec<usize> = sizes.filter(|batch| *batch <= useful).take(at_once).collect();

@@ -42,7 +42,7 @@ impl<S: ConstraintSet<Point = SparseVec>> Always<S> {
 
     /// The gradient without what is always selected: the inner set must not choose it.
     fn without_kept(&self, g: &[f64]) -> Vec<f64> {
-        let mut g = parallel::filled(g.len(), &|first, out| out.copy_from_slice(&g[first..][..out.len()]));
+        let mut g = parallel::copied(g);
         self.kept.indices().iter().for_each(|&i| g[i] = 0.0);
         g
     }
