@@ -13,8 +13,8 @@ mod truncated_svd;
 
 pub(crate) use bytes::Bytes;
 pub(crate) use column_buffer::ColumnBuffer;
+pub(crate) use dense::{Cholesky, SymmetricSystem, View, add_product, extended, sound_cholesky};
 pub use dense::{Matrix, inverse_symmetric, solve_symmetric};
-pub(crate) use dense::{SymmetricSystem, extended, sound_cholesky};
 pub use leading_pair::{SingularPair, leading_pair};
 pub use power_of_two::{exponent_of_two, times_power_of_two};
 pub use singular_pairs::{Wanted, singular_pairs, spectral_norm};

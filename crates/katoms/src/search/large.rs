@@ -121,7 +121,7 @@ fn exchange_all<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>, k: usiz
 /// Exchanges half of the atoms at once, a quarter, …: the least useful for those that promise most, where that improves the
 /// model. Enough of a large one is then right for single exchanges to end soon.
 fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
-    let LocalSearch { q, atoms, kept, .. } = *search;
+    let LocalSearch { q, kept, .. } = *search;
     let (mut batch, mut improves) = (tableau.chosen().len() / 2, false);
     while batch > 1 {
         let (costs, gains) = (tableau.removal_costs(), tableau.entry_gains());
@@ -137,12 +137,9 @@ fn exchange_batches<'a>(search: &LocalSearch<'a>, tableau: &mut Tableau<'a>) {
         };
         let models: Vec<Vec<usize>> = sizes.iter().map(exchanged).collect();
         let most = tableau.objective() - search.least(tableau.objective());
-        let found = Tableau::first_below(q, (atoms, kept), &models, most);
+        let found = tableau.move_below(q, kept, &models, most);
         improves = found.is_some();
-        match found {
-            Some((at, there)) => (batch, *tableau) = (sizes[at], there),
-            None => batch = sizes.last().map_or(0, |batch| batch / 2),
-        }
+        batch = found.map_or_else(|| sizes.last().map_or(0, |batch| batch / 2), |at| sizes[at]);
     }
 }
 

@@ -65,11 +65,13 @@ pub(crate) mod explicit {
     }
 
     impl Explicit {
+        /// Of several responses, one after the other in y.
         pub fn new(design: &Matrix, y: &[f64], ridge: f64) -> Self {
             let n = design.columns();
             let product = design.transposed_times(design);
             let gram = Matrix::from_fn(n, n, |i, j| product.at(i, j) + if i == j { ridge } else { 0.0 });
-            let linear = (0..n).map(|j| dot(design.column(j), y)).collect();
+            let pushed = |j: usize| y.chunks(design.rows()).map(move |y| dot(design.column(j), y));
+            let linear = (0..n).flat_map(pushed).collect();
             let diagonal = (0..n).map(|j| gram.at(j, j)).collect();
             Self { gram, terms: Terms { linear, diagonal, constant: 0.5 * dot(y, y) } }
         }

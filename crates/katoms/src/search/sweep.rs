@@ -13,6 +13,8 @@
 //! the sweep operator of Beaton (1964), kept for all n rows. Several responses that share G have values and slopes of their
 //! own, and everything else in common.
 
+mod exchange;
+
 use super::quadratic::Quadratic;
 use crate::linalg::kernels::axpy;
 use crate::linalg::parallel;
@@ -160,7 +162,8 @@ impl Sweep {
                 own.iter_mut().zip(coordinates).for_each(|(g, &i)| *g = column[i]);
             }
         });
-        let factor = sound_cholesky(Matrix::from_columns(count, count, gram), DEPENDENT)?;
+        let least: Vec<f64> = coordinates.iter().map(|&j| DEPENDENT * q.diagonal()[j]).collect();
+        let factor = sound_cholesky(Matrix::from_columns(count, count, gram), &least)?;
         let responses = sweep.responses;
         let of = |response: usize| coordinates.iter().map(move |&j| q.linear()[j * responses + response]).collect();
         let right: Vec<Vec<f64>> = (0..responses).map(of).collect();

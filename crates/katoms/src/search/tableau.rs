@@ -59,24 +59,26 @@ impl<'a> Tableau<'a> {
         tableau
     }
 
-    /// The first of some models in which coordinates do not depend on each other and f is below `most`, and its place; where
-    /// there are no bounds. O(d³) for each of d coordinates, side by side: the first is to name all coordinates of the others
-    /// whose columns may not be at hand.
-    pub fn first_below(
-        q: &'a dyn Quadratic,
-        (atoms, kept): (&'a Atoms, &IndexSet),
+    /// Becomes the first of some models in which coordinates do not depend on each other and f is below `most`, and tells
+    /// which; where there are no bounds. They are tried side by side: the first is to name all coordinates of the others whose
+    /// columns may not be at hand.
+    pub fn move_below(
+        &mut self,
+        q: &dyn Quadratic,
+        kept: &IndexSet,
         models: &[Vec<usize>],
         most: f64,
-    ) -> Option<(usize, Self)> {
-        let all: Vec<(Vec<u32>, Vec<usize>)> = models.iter().map(|chosen| held(q, atoms, kept, chosen)).collect();
+    ) -> Option<usize> {
+        let mut all: Vec<(Vec<u32>, Vec<usize>)> =
+            models.iter().map(|chosen| held(q, self.atoms, kept, chosen)).collect();
         q.prepare(&all.first()?.1);
-        let sweeps = parallel::map(all.len(), &|at| Sweep::minimum(q, &all[at].1, most));
-        let (at, mut sweep) = sweeps.into_iter().enumerate().find_map(|(at, sweep)| Some((at, sweep?)))?;
-        sweep.complete(q);
-        let (chosen, held, waiting) = (models[at].clone(), all[at].0.clone(), Vec::new());
-        let mut tableau = Self { atoms, chosen, held, waiting, sweep, blocks: None, boxed: None };
-        tableau.take_blocks(q);
-        Some((at, tableau))
+        let moves = parallel::map(all.len(), &|at| self.sweep.toward(q, &all[at].1, most));
+        let (at, moved) = moves.into_iter().enumerate().find_map(|(at, moved)| Some((at, moved?)))?;
+        self.sweep.follow(q, moved);
+        (self.chosen, self.held) = (models[at].clone(), all.swap_remove(at).0);
+        self.waiting.clear();
+        self.take_blocks(q);
+        Some(at)
     }
 
     /// The minimum over these atoms and what is always in, and nothing else.

@@ -52,7 +52,7 @@ impl Matrix {
         Self::from_fn(size, size, |i, j| f64::from(u8::from(i == j)))
     }
 
-    fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> View<'_> {
         View::new(&self.data, self.rows, self.columns)
     }
 

@@ -9,7 +9,9 @@ mod qr;
 mod solve;
 mod spectrum;
 
+pub(crate) use cholesky::Cholesky;
 pub use matrix::Matrix;
 pub(crate) use orthonormal::extended;
+pub(crate) use product::{View, add_product};
 pub(crate) use solve::{SymmetricSystem, sound_cholesky};
 pub use solve::{inverse_symmetric, solve_symmetric};

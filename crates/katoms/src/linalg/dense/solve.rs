@@ -68,13 +68,14 @@ impl SymmetricSystem {
 /// G⁻¹ of a symmetric positive definite G; `None` where a pivot falls below this share of its diagonal
 /// entry: the columns are dependent. O(n³).
 pub fn inverse_symmetric(g: &Matrix, dependent: f64) -> Option<Matrix> {
-    sound_cholesky(g.clone(), dependent).map(|cholesky| cholesky.inverse())
+    let least: Vec<f64> = (0..g.columns()).map(|j| dependent * g.at(j, j)).collect();
+    sound_cholesky(g.clone(), &least).map(|cholesky| cholesky.inverse())
 }
 
-/// The factor of G; `None` where a pivot lost nearly all of its diagonal entry, which means a dependent column.
-pub(crate) fn sound_cholesky(g: Matrix, least: f64) -> Option<Cholesky> {
-    let diagonal: Vec<f64> = (0..g.columns()).map(|j| g.at(j, j)).collect();
-    let sound = |cholesky: &Cholesky| cholesky.pivots().zip(diagonal).all(|(pivot, own)| pivot.powi(2) > least * own);
+/// The factor of G; `None` where the square of a pivot is not above what is the least for its column, which means a dependent
+/// one.
+pub(crate) fn sound_cholesky(g: Matrix, least: &[f64]) -> Option<Cholesky> {
+    let sound = |cholesky: &Cholesky| cholesky.pivots().zip(least).all(|(pivot, least)| pivot.powi(2) > *least);
     Cholesky::new(g).filter(sound)
 }
 

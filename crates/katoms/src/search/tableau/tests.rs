@@ -78,15 +78,19 @@ fn a_model_is_made_where_it_is_below_a_bar() {
     let atoms = Atoms::coordinates(40).without(&kept);
     let whole = Tableau::new(&q, &atoms, &kept, &[3, 17, 8]);
     let models = [vec![3, 17, 9], vec![3, 17, 8], vec![3, 17, 8, 9], vec![3, 8]];
-    let below = |share: f64| Tableau::first_below(&q, (&atoms, &kept), &models, share * whole.objective());
+    let start = Tableau::new(&q, &atoms, &kept, &[30, 31, 32, 8]);
+    let moved = |models: &[Vec<usize>], most: f64| {
+        let mut tableau = start.clone();
+        tableau.move_below(&q, &kept, models, most).map(|at| (at, tableau))
+    };
+    let below = |share: f64| moved(&models, share * whole.objective());
     let objective = |chosen: &Vec<usize>| Tableau::new(&q, &atoms, &kept, chosen).objective() / whole.objective();
     let first = |share: f64| models.iter().position(|chosen| objective(chosen) < share);
     for share in [0.0, 0.999, 1.001, 2.0] {
         assert_eq!(below(share).map(|(at, _)| at), first(share), "{share}");
     }
     let (_, found) = below(1.001).unwrap();
-    let models = [vec![3, 17, 8]];
-    let (_, alone) = Tableau::first_below(&q, (&atoms, &kept), &models, f64::INFINITY).unwrap();
+    let (_, alone) = moved(&[vec![3, 17, 8]], f64::INFINITY).unwrap();
     assert_eq!((alone.objective(), alone.point()), (whole.objective(), whole.point()));
     check(&q, &atoms, &kept, &found);
 
@@ -95,8 +99,57 @@ fn a_model_is_made_where_it_is_below_a_bar() {
     design.column_mut(4).copy_from_slice(&copy);
     let q = Explicit::new(&design, &simulate::gaussian(20, 1, 4), 0.0);
     let (atoms, kept) = (Atoms::coordinates(6), nothing(6));
-    let models = [vec![1, 4], vec![4]];
-    assert_eq!(Tableau::first_below(&q, (&atoms, &kept), &models, f64::INFINITY).map(|(at, _)| at), Some(1));
+    let mut tableau = Tableau::new(&q, &atoms, &kept, &[0]);
+    assert_eq!(tableau.move_below(&q, &kept, &[vec![1, 4], vec![4]], f64::INFINITY), Some(1));
+}
+
+/// Few of many coordinates leave, others come, and there may be more or fewer of these: from where the model is, all is as if it
+/// were made from scratch, and the bar is the same.
+#[test]
+fn a_model_that_exchanges_many_coordinates_is_the_one_from_scratch() {
+    let (rows, columns, kept) = (120, 150, IndexSet::new(150, vec![7]));
+    let design = Matrix::from_columns(rows, columns, simulate::autoregressive(rows, columns, 0.6, 1));
+    let groups: Vec<Vec<usize>> = (0..50).map(|g| vec![g, 50 + g, 149 - g]).collect();
+    for (responses, ridge) in [(1, 0.0), (1, 0.5), (3, 0.0)] {
+        let q = Explicit::new(&design, &simulate::gaussian(rows, responses, 2), ridge);
+        // Of several responses atoms are single columns.
+        let structures = [(Atoms::coordinates(columns), 3), (Atoms::groups(&groups, false), 1)];
+        for (atoms, each) in structures.into_iter().take(if responses > 1 { 1 } else { 2 }) {
+            let atoms = atoms.without(&kept);
+            let some = |from: usize, count: usize| (from..).filter(|i| i % 5 != 2).take(count).collect::<Vec<usize>>();
+            let mut tableau = Tableau::new(&q, &atoms, &kept, &some(10, 8 * each));
+            for chosen in [some(11 + each, 8 * each), some(11 + each, 7 * each), some(10 + each, 9 * each)] {
+                let fresh = Tableau::new(&q, &atoms, &kept, &chosen);
+                let (least, before) = (fresh.objective(), tableau.chosen().to_vec());
+                let models = [chosen.clone()];
+                assert_eq!(tableau.move_below(&q, &kept, &models, least * (1.0 - 1e-12)), None);
+                assert_eq!(tableau.chosen(), before);
+                let without = |of: &[usize], other: &[usize]| of.iter().filter(|atom| !other.contains(atom)).count();
+                let changed = without(&chosen, &before).max(without(&before, &chosen));
+                assert!(changed > 0 && 3 * changed < before.len(), "it begins where it is");
+                assert_eq!(tableau.move_below(&q, &kept, &models, least * (1.0 + 1e-12)), Some(0));
+                let near = |ours: &[f64], theirs: &[f64]| {
+                    let apart = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-10 * q.constant();
+                    assert!(ours.len() == theirs.len() && ours.iter().zip(theirs).all(apart), "{ours:?} {theirs:?}");
+                };
+                assert!(tableau.point().distance(&fresh.point()) <= 1e-10 * fresh.point().norm());
+                near(&[tableau.objective()], &[fresh.objective()]);
+                near(&tableau.slopes(), &fresh.slopes());
+                near(&tableau.removal_costs(), &fresh.removal_costs());
+                near(&tableau.entry_gains(), &fresh.entry_gains());
+                for atom in chosen {
+                    near(&tableau.exchange_gains(atom), &fresh.exchange_gains(atom));
+                }
+                // Single moves go on from there.
+                let (next, mut other) = (140 - 3 * responses, fresh);
+                for tableau in [&mut tableau, &mut other].into_iter().filter(|_| each > 1) {
+                    tableau.choose(&q, next);
+                    tableau.remove(&q, next);
+                }
+                near(&tableau.slopes(), &other.slopes());
+            }
+        }
+    }
 }
 
 /// A model goes on when coordinates and atoms come to its quadratic: also where they fill up a strip.
