@@ -2,7 +2,7 @@
 //! the data, or a few columns of it.
 
 use crate::driver::Reference;
-use crate::linalg::{ColumnBuffer, Matrix, parallel};
+use crate::linalg::{ColumnBuffer, parallel};
 use crate::loss::{Curvature, Loss};
 use crate::method::{refit_below, refit_on};
 use crate::objective::{Evaluated, Objective};
@@ -53,8 +53,8 @@ pub(crate) trait Problem: Sync {
     fn append_columns(&self, which: &[usize], columns: &mut ColumnBuffer);
     /// Whether [`Problem::products`] are to be had without copies of the columns.
     fn gives_all_products(&self) -> bool;
-    /// The products of some columns with some others under a diagonal curvature, the ridge left out.
-    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Matrix>;
+    /// The products of some columns with each of some others under a diagonal curvature, the ridge left out.
+    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Vec<Vec<f64>>>;
     /// The products of some columns with some vectors.
     fn pulled_back(&self, rs: &[&[f64]], which: &[usize]) -> Vec<Vec<f64>>;
     /// The products of all columns with some vectors: one pass.
@@ -152,7 +152,7 @@ where
         let diagonal = || self.loss().hessian(&vec![0.0; self.operator().n_outputs()]).is_none();
         self.operator().gives_all_products() && diagonal()
     }
-    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Matrix> {
+    fn products(&self, h: &Curvature, left: &[usize], right: &[usize]) -> Option<Vec<Vec<f64>>> {
         let set = |some: &[usize]| IndexSet::new(self.operator().domain(), some.to_vec());
         let places = |t: &IndexSet, some: &[usize]| -> Vec<usize> {
             some.iter().map(|&j| t.indices().partition_point(|&i| i < j)).collect()
@@ -160,7 +160,10 @@ where
         let (rising_left, rising_right) = (set(left), set(right));
         let products = Objective::products(self, h, &rising_left, &rising_right)?;
         let (rows, columns) = (places(&rising_left, left), places(&rising_right, right));
-        Some(Matrix::from_fn(left.len(), right.len(), |a, b| products.at(rows[a], columns[b])))
+        Some(parallel::map(right.len(), &|b| {
+            let column = products.column(columns[b]);
+            rows.iter().map(|&row| column[row]).collect()
+        }))
     }
     fn pulled_back(&self, rs: &[&[f64]], which: &[usize]) -> Vec<Vec<f64>> {
         let t = IndexSet::new(self.operator().domain(), which.to_vec());

@@ -14,7 +14,7 @@ use super::pricing::expansion;
 use super::problem::Problem;
 use super::quadratic::{Quadratic, Terms};
 use super::responses::{Responses, interleaved};
-use crate::linalg::{ColumnBuffer, Matrix, dot, kernels, parallel};
+use crate::linalg::{ColumnBuffer, dot, kernels, parallel};
 use crate::loss::Curvature;
 use crate::objective::Evaluated;
 use crate::set::Atoms;
@@ -324,10 +324,8 @@ impl<'f> Local<'f> {
                 squares
             } else {
                 let some = set.coordinates[first..].chunks(SQUARED);
-                let diagonal = |some: &[usize]| {
-                    let products = self.given(some, some);
-                    (0..some.len()).map(move |at| products.at(at, at)).collect::<Vec<f64>>()
-                };
+                let diagonal =
+                    |some: &[usize]| self.given(some, some).into_iter().enumerate().map(|(at, column)| column[at]);
                 some.flat_map(diagonal).collect()
             };
             self.terms.diagonal.extend(squares.iter().zip(&set.ridges[first..]).map(|(square, ridge)| square + ridge));
@@ -356,13 +354,12 @@ impl<'f> Local<'f> {
             return set.products(first, &views);
         }
         let right: Vec<usize> = some.iter().map(|&place| set.coordinates[place]).collect();
-        let products = self.given(&set.coordinates[first..], &right);
-        (0..right.len()).map(|at| products.column(at).to_vec()).collect()
+        self.given(&set.coordinates[first..], &right)
     }
 
-    /// Products that the problem gives by itself.
-    fn given(&self, left: &[usize], right: &[usize]) -> Matrix {
-        let none = || Matrix::from_fn(left.len(), right.len(), |_, _| f64::NAN);
+    /// Products that the problem gives by itself, for each on the right those with all on the left.
+    fn given(&self, left: &[usize], right: &[usize]) -> Vec<Vec<f64>> {
+        let none = || vec![vec![f64::NAN; left.len()]; right.len()];
         self.f.products(&self.curvature, left, right).unwrap_or_else(none)
     }
 
@@ -375,7 +372,7 @@ impl<'f> Local<'f> {
         let output = |place: usize| set.owns[place].1;
         if !set.copies {
             let left: Vec<usize> = others.iter().map(|&other| set.coordinates[other]).collect();
-            return self.given(&left, &[set.coordinates[place]]).into_data();
+            return self.given(&left, &[set.coordinates[place]]).concat();
         }
         if set.outputs == 1 || self.curvature.of_outputs(output(place), output(place)).is_none() {
             let curved = self.curved(set, place);

@@ -14,7 +14,7 @@
 //! coordinate after the other, in products of matrices: n·|S|·(|A| + 2·|J|) multiplications where the minimum from scratch takes
 //! n·|S|².
 
-use super::{DEPENDENT, Quadratic, ROWS, Strip, Sweep};
+use super::{DEPENDENT, PARALLEL_WORK, Quadratic, ROWS, Strip, Sweep};
 use crate::linalg::kernels::axpy;
 use crate::linalg::{Cholesky, Matrix, View, add_product, dot, parallel, sound_cholesky};
 
@@ -65,6 +65,20 @@ impl Sweep {
         self.exchange(q, (out, stay, into), most).map(Moved::Exchanged)
     }
 
+    /// Exchanges two coordinates, one inside and one outside; `None` where the other depends on those that stay.
+    pub fn swap(&mut self, q: &dyn Quadratic, out: usize, into: usize) -> Option<()> {
+        let position = self.position[out]?;
+        let stay = (0..self.inside.len()).filter(|&p| p != position).collect();
+        let exchange = self.exchange(q, (vec![position], stay, vec![into]), f64::INFINITY)?;
+        self.follow(q, Moved::Exchanged(exchange));
+        Some(())
+    }
+
+    /// Whether there is work for more than one thread in a move: then many products are worth what prepares them.
+    pub fn is_large(&self) -> bool {
+        self.position.len() * self.inside.len() >= PARALLEL_WORK
+    }
+
     fn exchange(
         &self,
         q: &dyn Quadratic,
@@ -113,21 +127,24 @@ impl Sweep {
         let Exchange { out, stay, into, handed, seen, shared, precision, pull, slopes, objective, .. } = &exchange;
         let columns: Vec<&[f64]> = into.iter().map(|&j| q.column(j)).collect();
         let through = handed.transposed_times(shared);
-        super::for_each(&mut self.strips, self.inside.len(), &|_, strip| strip.exchange(&exchange, &columns, &through));
-        let (steps, across) = (precision.times(slopes), seen.times(precision));
+        let across = handed.beside(seen);
+        super::for_each(&mut self.strips, self.inside.len(), &|_, strip| {
+            strip.exchange(&exchange, &columns, [&through, &across]);
+        });
+        let (steps, explained) = (precision.times(slopes), seen.times(precision));
         let rows = |p: usize| -> Vec<f64> {
             let old = &self.inverse[stay[p]];
             let mut row: Vec<f64> = stay.iter().map(|&position| old[position]).collect();
             for (a, &position) in out.iter().enumerate() {
                 axpy(-old[position], handed.column(a), &mut row);
             }
-            (0..into.len()).for_each(|j| axpy(across.at(p, j), seen.column(j), &mut row));
-            row.extend((0..into.len()).map(|j| -across.at(p, j)));
+            (0..into.len()).for_each(|j| axpy(explained.at(p, j), seen.column(j), &mut row));
+            row.extend((0..into.len()).map(|j| -explained.at(p, j)));
             row
         };
         let mut inverse = parallel::map_by(TOGETHER, stay.len(), &rows);
         inverse.extend((0..into.len()).map(|j| {
-            let before = across.column(j).iter().map(|v| -v);
+            let before = explained.column(j).iter().map(|v| -v);
             before.chain(precision.column(j).iter().copied()).collect::<Vec<f64>>()
         }));
         let value = |p: usize, c: usize| {
@@ -154,9 +171,10 @@ impl Sweep {
 }
 
 impl Strip {
-    /// Its rows after an exchange: with the columns of G that belong to J, and F·G_KJ. Along K they are as they were.
-    fn exchange(&mut self, exchange: &Exchange, columns: &[&[f64]], through: &Matrix) {
-        let Exchange { out, stay, freed, handed, seen, shared, precision, pull, slopes, .. } = exchange;
+    /// Its rows after an exchange: with the columns of G that belong to J, F·G_KJ, and F and H, which are transposed and side
+    /// by side. Along K they are as they were.
+    fn exchange(&mut self, exchange: &Exchange, columns: &[&[f64]], [through, across]: [&Matrix; 2]) {
+        let Exchange { out, stay, freed, shared, precision, pull, slopes, .. } = exchange;
         let rows = self.len();
         let left: Vec<f64> = out.iter().flat_map(|&position| self.regression(position)).copied().collect();
         for (to, &position) in stay.iter().enumerate().filter(|(to, position)| to != *position) {
@@ -181,11 +199,11 @@ impl Strip {
         explain(1.0, left.data, &returned);
         explain(-1.0, own.data, &come);
         self.schur.iter_mut().for_each(|schur| *schur = schur.max(0.0));
-        let came = View::new(&come, rows, columns.len());
         add_product(1.0, left, pull.view(), &mut self.slopes, rows);
-        add_product(-1.0, came, slopes.view(), &mut self.slopes, rows);
-        add_product(-1.0, left, handed.view().transposed(), &mut self.regressions, rows);
-        add_product(-1.0, came, seen.view().transposed(), &mut self.regressions, rows);
+        add_product(-1.0, View::new(&come, rows, columns.len()), slopes.view(), &mut self.slopes, rows);
+        let both = [left.data, &come].concat();
+        let both = View::new(&both, rows, out.len() + columns.len());
+        add_product(-1.0, both, across.view().transposed(), &mut self.regressions, rows);
         self.regressions.extend(come);
     }
 }
