@@ -5,6 +5,7 @@
 
 mod column_cache;
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,10 +31,16 @@ const PERFECT: f64 = 1e-20;
 const EXPONENTS: std::ops::RangeInclusive<i32> = -900..=1000;
 
 /// A point and its image. The fields are private: an image cannot go stale.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluated<P> {
     x: P,
     ax: Vec<f64>,
+}
+
+impl<P: Clone> Clone for Evaluated<P> {
+    fn clone(&self) -> Self {
+        Self { x: self.x.clone(), ax: parallel::copied(&self.ax) }
+    }
 }
 
 impl<P: Point> Evaluated<P> {
@@ -50,6 +57,14 @@ impl<P: Point> Evaluated<P> {
     /// a·x + b·y with its image, which is not multiplied out again.
     pub fn combine(a: f64, x: &Self, b: f64, y: &Self) -> Self {
         Self { x: P::combine(a, &x.x, b, &y.x), ax: linalg::combine(a, &x.ax, b, &y.ax) }
+    }
+
+    /// The same in the place of y.
+    pub(crate) fn combine_into(a: f64, x: &Self, b: f64, mut y: Self) -> Self {
+        parallel::fill_parts(&mut y.ax, &|first, out| {
+            out.iter_mut().zip(&x.ax[first..]).for_each(|(y, x)| *y = a * x + b * *y);
+        });
+        Self { x: P::combine(a, &x.x, b, &y.x), ax: y.ax }
     }
 
     /// Σ wᵢ·xᵢ with its image, which is not multiplied out again. O(m·terms).
@@ -359,7 +374,8 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     /// The Hessian at a point whose curvature is `h`, times d, restricted to a support that d
     /// lies in.
     pub fn hessian_times(&self, h: &Curvature, d: &Evaluated<A::Point>, t: &SupportOf<A>) -> A::Point {
-        let curved = self.pulled_back_on(&h.times(&d.ax), t);
+        let curved = if h.is_identity() { Cow::Borrowed(&d.ax) } else { Cow::Owned(h.times(&d.ax)) };
+        let curved = self.pulled_back_on(&curved, t);
         A::Point::combine(1.0, &curved, self.ridge, &self.ridged_part(&d.x).on(t))
     }
 
@@ -391,7 +407,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
 
     /// ⟨∇f(x), d⟩, from the images alone. O(m).
     pub fn slope(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
-        linalg::dot(&self.residual(x), &d.ax) + self.ridge * self.ridged(&x.x, &d.x)
+        self.loss.slope(&x.ax, &d.ax) + self.ridge * self.ridged(&x.x, &d.x)
     }
 
     /// ⟨∇f(x), d⟩ for several d, from the images alone. O(m) each.
@@ -413,7 +429,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
 
     /// ⟨d, ∇²f(x)·d⟩, from the images alone. O(m).
     pub fn curvature_along(&self, x: &Evaluated<A::Point>, d: &Evaluated<A::Point>) -> f64 {
-        self.curvature(x).between(&d.ax, &d.ax) + self.ridge * self.ridged(&d.x, &d.x)
+        self.loss.curvature_along(&x.ax, &d.ax) + self.ridge * self.ridged(&d.x, &d.x)
     }
 
     /// ⟨c, ∇²f(x)·d⟩, from the images alone. O(m).

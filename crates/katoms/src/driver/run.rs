@@ -63,7 +63,8 @@ pub struct Run<'a, A: LinearOperator, L, S, M: Method<A, L, S>> {
     /// The set of the current stage.
     pub(super) set: S,
     pub(super) progress: RunState<M::State>,
-    gradient: A::Covector,
+    /// The last gradient, whose memory the next one takes.
+    gradient: Option<A::Covector>,
     /// The rows that partial passes read, where they pay.
     sampled: Option<SampledRows>,
     /// The last full pass, from which they go out; kept wherever columns are cheap.
@@ -144,7 +145,6 @@ where
         progress: RunState<M::State>,
     ) -> Result<Self, Error> {
         let set = stage_set::<A, L, S>(target, &options.stages, progress.stage)?;
-        let gradient = f.operator().new_covector();
         let wanted = options.partial == Partial::WhereItPays && method.takes_candidates();
         let sampled = f.operator().sampled_rows().filter(|_| wanted);
         // A resumed run makes the same moves: it goes out from the same full pass.
@@ -158,7 +158,7 @@ where
             f.operator().adjoint(residual, &mut pass);
             f.remember_first(residual, &pass);
         }
-        Ok(Self { f, target, method, options, set, progress, gradient, sampled, reference })
+        Ok(Self { f, target, method, options, set, progress, gradient: None, sampled, reference })
     }
 
     /// Other stop rules from here on, such as a limit for what comes after the run.
@@ -223,10 +223,10 @@ where
         if let Some(moved) = self.search() {
             return self.take_note(moved, before, clock.elapsed());
         }
-        let mut gradient = std::mem::replace(&mut self.gradient, self.f.operator().new_covector());
+        let mut gradient = self.gradient.take().unwrap_or_else(|| self.f.operator().new_covector());
         self.full_pass(&mut gradient);
         let event = self.advance(&gradient, before, clock.elapsed());
-        self.gradient = gradient;
+        self.gradient = Some(gradient);
         event
     }
 

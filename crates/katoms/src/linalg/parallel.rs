@@ -64,7 +64,27 @@ pub fn filled(length: usize, fill: &(dyn Fn(usize, &mut [f64]) + Sync)) -> Vec<f
 
 /// A copy of a vector.
 pub fn copied(values: &[f64]) -> Vec<f64> {
+    if values.len() <= PART {
+        return values.to_vec();
+    }
     filled(values.len(), &|first, out| out.copy_from_slice(&values[first..][..out.len()]))
+}
+
+/// Some vectors one after the other.
+pub fn joined(vectors: &[&[f64]]) -> Vec<f64> {
+    let mut values = vec![0.0; vectors.iter().map(|v| v.len()).sum()];
+    let mut rest = &mut values[..];
+    for vector in vectors {
+        let (out, behind) = rest.split_at_mut(vector.len());
+        fill_parts(out, &|first, out| out.copy_from_slice(&vector[first..][..out.len()]));
+        rest = behind;
+    }
+    values
+}
+
+/// Whether two vectors are equal.
+pub fn equal(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && sum(a.len(), &|some| f64::from(u8::from(a[some.clone()] != b[some]))) == 0.0
 }
 
 /// The same as [`filled`] in place.
@@ -98,6 +118,13 @@ mod tests {
             let values = filled(length, &fill);
             assert_eq!(values, (0..length).map(|i| i as f64).collect::<Vec<_>>());
             assert_eq!(copied(&values), values);
+            assert_eq!(joined(&[&values, &values[..length / 2]]), [&values, &values[..length / 2]].concat());
+            assert!(equal(&values, &copied(&values)) && !equal(&values, &[&values[..], &[1.0]].concat()));
+            if let Some(last) = length.checked_sub(1) {
+                let mut other = copied(&values);
+                other[last] = -1.0;
+                assert!(!equal(&values, &other));
+            }
             let total = sum(length, &|places| places.map(|i| values[i]).sum());
             assert_eq!(total, values.iter().sum::<f64>()); // whole numbers: exact in any order
         }

@@ -98,6 +98,12 @@ impl Loss for AnyLoss {
     fn curvature(&self, z: &[f64], h: &mut [f64]) {
         self.as_loss().curvature(z, h);
     }
+    fn slope(&self, z: &[f64], d: &[f64]) -> f64 {
+        self.as_loss().slope(z, d)
+    }
+    fn curvature_along(&self, z: &[f64], d: &[f64]) -> f64 {
+        self.as_loss().curvature_along(z, d)
+    }
     fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         self.as_loss().hessian(z)
     }

@@ -20,6 +20,8 @@ pub enum Hessian {
 /// nowhere above.
 pub struct Curvature {
     diagonal: Vec<f64>,
+    /// Whether it is the identity.
+    identity: bool,
     /// What is not diagonal, and what was added to a product's diagonal since.
     hessian: Option<(Hessian, Vec<f64>)>,
 }
@@ -31,7 +33,14 @@ impl Curvature {
             let added = if matches!(hessian, Hessian::Product(_)) { vec![0.0; diagonal.len()] } else { Vec::new() };
             (hessian, added)
         });
-        Self { diagonal, hessian }
+        let ones = |some: std::ops::Range<usize>| f64::from(u8::from(diagonal[some].iter().any(|&h| h != 1.0)));
+        let identity = hessian.is_none() && parallel::sum(diagonal.len(), &ones) == 0.0;
+        Self { diagonal, identity, hessian }
+    }
+
+    /// Whether ∇²ℓ is the identity.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.identity
     }
 
     /// A diagonal matrix that the Hessian is nowhere above: itself where it is diagonal.
@@ -61,6 +70,7 @@ impl Curvature {
     /// The same with so much added to the diagonal that each entry of its bound is at least this.
     pub fn at_least(mut self, least: f64) -> Self {
         let length = self.diagonal.len();
+        self.identity &= !(least > 1.0);
         for (i, h) in self.diagonal.iter_mut().enumerate() {
             let missing = (least - *h).max(0.0);
             match &mut self.hessian {

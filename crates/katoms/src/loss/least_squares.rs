@@ -92,14 +92,19 @@ impl LeastSquares {
 
     /// The sum of what `one` makes of a row, its target and its value in z, response by response.
     fn sum(&self, z: &[f64], one: impl Fn(usize, f64, f64) -> f64 + Sync) -> f64 {
+        self.sum_with(z, z, |i, y, z, _| one(i, y, z))
+    }
+
+    /// The same with its value in d as well.
+    fn sum_with(&self, z: &[f64], d: &[f64], one: impl Fn(usize, f64, f64, f64) -> f64 + Sync) -> f64 {
         let rows = self.n_rows();
-        let of_response = |(target, z): (&[f64], &[f64])| -> f64 {
+        let of_response = |((target, z), d): ((&[f64], &[f64]), &[f64])| -> f64 {
             parallel::sum(rows, &|some| {
-                let pairs = target[some.clone()].iter().zip(&z[some.clone()]);
-                pairs.zip(some).map(|((y, z), i)| one(i, *y, *z)).sum()
+                let both = z[some.clone()].iter().zip(&d[some.clone()]);
+                target[some.clone()].iter().zip(both).zip(some).map(|((y, (z, d)), i)| one(i, *y, *z, *d)).sum()
             })
         };
-        self.target.chunks(rows).zip(z.chunks(rows)).map(of_response).sum()
+        self.target.chunks(rows).zip(z.chunks(rows)).zip(d.chunks(rows)).map(of_response).sum()
     }
 }
 
@@ -127,6 +132,12 @@ impl Loss for LeastSquares {
         for h in h.chunks_mut(self.n_rows()) {
             parallel::fill_parts(h, &|first, h| (first..).zip(h).for_each(|(i, h)| *h = self.weights.at(i)));
         }
+    }
+    fn slope(&self, z: &[f64], d: &[f64]) -> f64 {
+        self.sum_with(z, d, |i, y, z, d| self.weights.at(i) * (z - y) * d)
+    }
+    fn curvature_along(&self, z: &[f64], d: &[f64]) -> f64 {
+        self.sum_with(z, d, |i, _, _, d| self.weights.at(i) * d * d)
     }
     fn curvature_bound(&self) -> f64 {
         self.weights.largest()

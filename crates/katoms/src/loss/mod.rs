@@ -20,6 +20,7 @@ mod weights;
 use std::fmt::Debug;
 
 use crate::error::{Error, check_range, check_values};
+use crate::linalg;
 
 pub use any::AnyLoss;
 pub use constant::{best_constant, best_constants};
@@ -60,6 +61,18 @@ pub trait Loss: Debug + Sync {
     fn hessian(&self, z: &[f64]) -> Option<Hessian> {
         let _ = z;
         None
+    }
+    /// ⟨∇ℓ(z), d⟩.
+    fn slope(&self, z: &[f64], d: &[f64]) -> f64 {
+        let mut r = vec![0.0; z.len()];
+        self.gradient(z, &mut r);
+        linalg::dot(&r, d)
+    }
+    /// ⟨d, ∇²ℓ(z)·d⟩.
+    fn curvature_along(&self, z: &[f64], d: &[f64]) -> f64 {
+        let mut h = vec![0.0; z.len()];
+        self.curvature(z, &mut h);
+        Curvature::new(h, self.hessian(z)).between(d, d)
     }
     /// The largest entry that `curvature` can have anywhere; +∞ where there is none.
     fn curvature_bound(&self) -> f64;
@@ -242,6 +255,10 @@ pub(crate) mod contract {
             assert!(h[i] <= loss.curvature_bound() * (1.0 + 1e-15));
         }
         check_bound(&hessian);
+        let d: Vec<f64> = (0..m).map(|i| (i as f64 * 1.3).cos()).collect();
+        let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{a} {b}");
+        near(loss.slope(&z, &d), crate::linalg::dot(&r, &d));
+        near(loss.curvature_along(&z, &d), hessian.between(&d, &d));
         let ladder = [1e-20, 1e-3, 1.0, 1e3].map(|above| loss.deviance(loss.lower_bound() + above));
         assert!(ladder.iter().all(|d| d.is_finite()) && ladder.is_sorted_by(|a, b| a < b), "{ladder:?}");
         assert_eq!(Loss::deviance(&loss, 0.7), loss.deviance(0.7));

@@ -216,10 +216,10 @@ impl<P: Point, G: Covector<P>> Algorithm<P, G> for AcceleratedIht {
         let Refitted { point: x_next, settled: optimised } = x_next;
         let moved = Evaluated::combine(1.0, &x_next, -1.0, &state.x);
         let tau = self.momentum.tau(f, &x_next, &moved, &mut state.momentum);
-        let u_next = Evaluated::combine(1.0, &x_next, tau, &moved); //   4: u⁺ = x⁺ + τ(x⁺ − x)
+        let length = moved.point().norm();
+        let u_next = Evaluated::combine_into(1.0, &x_next, tau, moved); // 4: u⁺ = x⁺ + τ(x⁺ − x)
 
         let objective = f.value(&x_next);
-        let length = moved.point().norm();
         let progress = Progress::moved_by(length, objective, x_next.point(), state.x.point());
         let progress = Progress { step: mu, momentum: tau, ..progress };
         (state.x, state.u) = (x_next, u_next);

@@ -90,19 +90,17 @@ pub(super) fn minimizer_along<P: Point, G: Covector<P>>(
     x: &Evaluated<P>,
     d: &Evaluated<P>,
 ) -> f64 {
-    let (mut t, mut here) = (0.0, f.value(x));
-    let steps = if f.loss().is_quadratic() { 1 } else { NEWTON_STEPS };
-    for _ in 0..steps {
-        let at = Evaluated::combine(1.0, x, t, d);
-        let (slope, curvature) = (f.slope(&at, d), f.curvature_along(&at, d));
+    let newton = |at: &Evaluated<P>| {
+        let (slope, curvature) = (f.slope(at, d), f.curvature_along(at, d));
         // A direction without curvature: d is zero, or f is flat along it.
-        if !(curvature > 0.0) || !slope.is_finite() {
-            return t;
-        }
-        if f.loss().is_quadratic() {
-            return -slope / curvature;
-        }
-        let mut step = -slope / curvature;
+        (curvature > 0.0 && slope.is_finite()).then(|| -slope / curvature)
+    };
+    if f.loss().is_quadratic() {
+        return newton(x).unwrap_or(0.0);
+    }
+    let (mut t, mut here) = (0.0, f.value(x));
+    for _ in 0..NEWTON_STEPS {
+        let Some(mut step) = newton(&Evaluated::combine(1.0, x, t, d)) else { return t };
         let mut there = f.value(&Evaluated::combine(1.0, x, t + step, d));
         while there > here && step.abs() > 1e-12 {
             step *= 0.5;

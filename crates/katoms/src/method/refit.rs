@@ -257,7 +257,7 @@ impl<S> DirectSystem<S> {
 
 fn copies<P: Point, G: Covector<P>>(f: &dyn Smooth<P, G>, h: &Curvature, t: &P::Support) -> Copies<P::Support> {
     // With other curvatures, or weights, products change or are not symmetric to the last bit.
-    if f.loss().is_quadratic() && is_identity(h) {
+    if f.loss().is_quadratic() && h.is_identity() {
         let kept = ColumnCache::of(t, f.n_outputs(), f.take_columns(), &|x: &P| f.uncounted_image(x));
         if let Some((kept, new)) = kept {
             f.count_columns(new);
@@ -293,12 +293,8 @@ fn ridged_gradient<P: Point, G: Covector<P>>(
     gradient
 }
 
-fn is_identity(h: &Curvature) -> bool {
-    h.as_diagonal().is_some_and(|h| h.iter().all(|&h| h == 1.0))
-}
-
 fn weighted_gram(columns: &Matrix, h: &Curvature) -> Matrix {
-    if is_identity(h) {
+    if h.is_identity() {
         return columns.symmetric_product(columns);
     }
     if let Some(gram) = gram_by_outputs(columns, h) {

@@ -73,9 +73,15 @@ impl LinearOperator for Entries {
     }
     /// O(observed): the residual is the gradient.
     fn adjoint(&self, r: &[f64], out: &mut MatrixCovector) {
-        let values = parallel::copied(r);
-        let fresh = Entrywise::Observed { pattern: Arc::clone(&self.pattern), values };
-        *out.entries_mut() = fresh;
+        match out.entries_mut() {
+            Entrywise::Observed { pattern, values } if Arc::ptr_eq(pattern, &self.pattern) => {
+                parallel::fill_parts(values, &|first, out| out.copy_from_slice(&r[first..][..out.len()]));
+            }
+            other => {
+                let values = parallel::copied(r);
+                *other = Entrywise::Observed { pattern: Arc::clone(&self.pattern), values };
+            }
+        }
     }
     fn adjoint_on(&self, r: &[f64], t: &Span) -> LowRank {
         let core: Matrix = t.left().transposed_times(&self.pattern.times(r, t.right()));

@@ -345,7 +345,7 @@ impl<'f> Local<'f> {
     /// The rows of G from `first` on in some of its columns, without the ridge.
     fn products(&self, set: &WorkingSet, first: usize, some: &[usize]) -> Vec<Vec<f64>> {
         if set.copies {
-            let plain = self.curvature.as_diagonal().is_some_and(|h| h.iter().all(|&h| h == 1.0));
+            let plain = self.curvature.is_identity();
             let curved: Vec<Cow<'_, [f64]>> = parallel::map(some.len(), &|at| match plain {
                 true => set.whole_column(some[at]),
                 false => Cow::Owned(self.curved(set, some[at])),

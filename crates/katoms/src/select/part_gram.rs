@@ -84,7 +84,16 @@ const ROUNDING: f64 = 1e-13;
 /// known better.
 const CONSTANT: f64 = 1e-12;
 /// Columns that one task looks at.
-const COLUMNS: usize = 1 << 12;
+const COLUMNS: usize = 1 << 10;
+
+/// A number for each of so many columns.
+pub(super) fn of_columns(count: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+    let mut all = vec![0.0; count];
+    parallel::chunks_mut(&mut all, COLUMNS, &|chunk, some| {
+        some.iter_mut().enumerate().for_each(|(at, own)| *own = of(chunk * COLUMNS + at));
+    });
+    all
+}
 
 impl<'a, A> PartGram<'a, A>
 where
@@ -114,11 +123,7 @@ where
         let mut both = vec![Vec::new(), Vec::new()];
         design.adjoint_parts(&parts, &[&weights, &pulls], &mut both);
         let (Some(products), Some(columns)) = (both.pop(), both.pop()) else { return Ok(None) };
-        let centre = |j: usize| middle((0..parts.count()).map(|p| mean(columns[p][j], p)).collect());
-        let mut centres = vec![0.0; n];
-        parallel::chunks_mut(&mut centres, COLUMNS, &|chunk, centres| {
-            centres.iter_mut().enumerate().for_each(|(at, own)| *own = centre(chunk * COLUMNS + at));
-        });
+        let centres = of_columns(n, |j| middle((0..parts.count()).map(|p| mean(columns[p][j], p)).collect()));
         let masked: Vec<Vec<f64>> = (0..parts.count())
             .map(|p| weights.iter().zip(parts.labels()).map(|(w, &label)| if label == p { *w } else { 0.0 }).collect())
             .collect();
@@ -126,29 +131,22 @@ where
         let Some(squared_norms) = design.squared_norms(&masks, Some(&centres)) else { return Ok(None) };
 
         let square = |i: usize| if weights[i] > 0.0 { pulls[i] * pulls[i] / weights[i] } else { 0.0 };
-        let about_own_mean = |(squared_norm, mean): (f64, &f64), weight: f64| {
+        let about_own_mean = |squared_norm: f64, mean: f64, weight: f64| {
             let rest = squared_norm - weight * mean * mean;
             if rest > ROUNDING * squared_norm { rest } else { 0.0 }
         };
-        let one = |p: usize, squared_norms: Vec<f64>, columns: Vec<f64>, mut products: Vec<f64>| {
-            let means: Vec<f64> = match centred {
-                true => columns.iter().zip(&centres).map(|(&sum, centre)| mean(sum, p) - centre).collect(),
-                false => vec![0.0; n],
-            };
+        let sums = parallel::map(parts.count(), &|p| {
+            let means = of_columns(n, |j| if centred { mean(columns[p][j], p) - centres[j] } else { 0.0 });
             let left = total(&pulls, p);
-            products.iter_mut().zip(&centres).for_each(|(product, centre)| *product -= left * centre);
             Sums {
                 weight: totals[p],
                 target: targets[p],
                 square: parts.rows(p).iter().map(|&i| square(i)).sum(),
-                squared_norms: squared_norms.into_iter().zip(&means).map(|e| about_own_mean(e, totals[p])).collect(),
+                squared_norms: of_columns(n, |j| about_own_mean(squared_norms[p][j], means[j], totals[p])),
                 means,
-                products,
+                products: of_columns(n, |j| products[p][j] - left * centres[j]),
             }
-        };
-        let all = squared_norms.into_iter().zip(columns).zip(products).enumerate();
-        let sums =
-            all.map(|(p, ((squared_norms, columns), products))| one(p, squared_norms, columns, products)).collect();
+        });
         let design = Standardized::new(design, centres, vec![1.0; n])?;
         let products = (0..parts.count()).map(|p| Products::new(parts.rows(p).len())).collect();
         Ok(Some(Self { design, parts, weights, centred, sums, listed: Vec::new(), products, passes: 2 }))
@@ -207,15 +205,14 @@ where
 
     /// The moments of a training set, in units of Z.
     pub fn moments(&self, left_out: Option<usize>, preparation: &Preparation) -> Moments {
-        let kept = self.kept(left_out);
-        let weight: f64 = kept.clone().map(|s| s.weight).sum();
-        let average = |of: &dyn Fn(&Sums) -> f64| kept.clone().map(|s| s.weight * of(s)).sum::<f64>() / weight;
+        let weight: f64 = self.kept(left_out).map(|s| s.weight).sum();
+        let average = |of: &dyn Fn(&Sums) -> f64| self.kept(left_out).map(|s| s.weight * of(s)).sum::<f64>() / weight;
         let n = self.design.domain();
-        let means: Vec<f64> = (0..n).map(|j| average(&|s| s.means[j])).collect();
+        let means = of_columns(n, |j| average(&|s| s.means[j]));
         let target = average(&|s| s.target);
-        let squared_norm =
-            |j: usize| kept.clone().map(|s| s.squared_norms[j] + s.weight * (s.means[j] - means[j]).powi(2)).sum();
-        let squared_norms: Vec<f64> = (0..n).map(squared_norm).collect();
+        let squared_norms = of_columns(n, |j| {
+            self.kept(left_out).map(|s| s.squared_norms[j] + s.weight * (s.means[j] - means[j]).powi(2)).sum()
+        });
         let scale = |j: usize| {
             let deviation = (squared_norms[j] / weight).sqrt();
             let constant = CONSTANT * (self.design.centres()[j] + means[j]).abs();
@@ -228,7 +225,7 @@ where
                 false => 1.0,
             }
         };
-        let scales = (0..n).map(scale).collect();
+        let scales = of_columns(n, scale);
         let intercept = if preparation.intercept { target } else { 0.0 };
         Moments { weight, means, scales, squared_norms, target, intercept }
     }

@@ -1,6 +1,6 @@
 //! The training sets of a cross-validation by least squares: what each is centred and scaled with, and its quadratic.
 
-use super::part_gram::{Moments, PartGram, Sums};
+use super::part_gram::{Moments, PartGram, Sums, of_columns};
 use super::sample::Preparation;
 use crate::linalg::parallel;
 use crate::loss::Loss;
@@ -31,15 +31,15 @@ impl Setting {
     {
         let moments = gram.moments(left_out, preparation);
         let share = ridge * moments.weight / gram.sums.iter().map(|s| s.weight).sum::<f64>();
-        let kept = gram.kept(left_out);
         let product = |j: usize| {
             let apart = |s: &Sums| s.weight * (s.means[j] - moments.means[j]) * (s.target - moments.target);
-            kept.clone().map(|s| s.products[j] + apart(s)).sum::<f64>() / moments.scales[j]
+            gram.kept(left_out).map(|s| s.products[j] + apart(s)).sum::<f64>() / moments.scales[j]
         };
-        let linear = (0..gram.design.domain()).map(product).collect();
-        let squared_norms = moments.squared_norms.iter().zip(&moments.scales);
-        let diagonal = squared_norms.map(|(squared_norm, scale)| squared_norm / scale.powi(2) + share).collect();
-        let constant = 0.5 * kept.map(|s| s.square + s.weight * (s.target - moments.intercept).powi(2)).sum::<f64>();
+        let linear = of_columns(gram.design.domain(), product);
+        let second = |j: usize| moments.squared_norms[j] / moments.scales[j].powi(2) + share;
+        let diagonal = of_columns(gram.design.domain(), second);
+        let constant = 0.5
+            * gram.kept(left_out).map(|s| s.square + s.weight * (s.target - moments.intercept).powi(2)).sum::<f64>();
         Self { left_out, moments, ridge, share, linear, diagonal, constant }
     }
 

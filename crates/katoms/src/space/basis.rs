@@ -3,8 +3,8 @@
 //! In Algorithm 1 on matrices, the restricted gradient extends the basis of the point that it is
 //! added to. Recognising that (a comparison of memory) saves every factorisation of a sum.
 
-use crate::linalg::Matrix;
 pub(super) use crate::linalg::extended;
+use crate::linalg::{Matrix, parallel};
 
 /// A basis that holds two others: `first` is its leading part, `second = basis·of_second`, where
 /// `None` says that `second` is its leading part too.
@@ -47,7 +47,7 @@ pub(super) fn padded(core: &Matrix, rows: usize, columns: usize) -> Matrix {
 
 /// Whether the columns of `shorter` lead in `longer`. O(entries of `shorter`).
 pub(super) fn extends(longer: &Matrix, shorter: &Matrix) -> bool {
-    longer.columns() >= shorter.columns() && longer.data()[..shorter.data().len()] == *shorter.data()
+    longer.columns() >= shorter.columns() && parallel::equal(&longer.data()[..shorter.data().len()], shorter.data())
 }
 
 #[cfg(test)]

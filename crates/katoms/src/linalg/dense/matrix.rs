@@ -18,7 +18,7 @@ const PART: usize = 1024;
 const PARTS: usize = 16;
 
 /// A dense matrix in column-major order: factors, bases and small cores.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
     rows: usize,
     columns: usize,
@@ -126,7 +126,7 @@ impl Matrix {
 
     /// The first `count` columns.
     pub fn leading_columns(&self, count: usize) -> Self {
-        Self::from_columns(self.rows, count, self.data[..count * self.rows].to_vec())
+        Self::from_columns(self.rows, count, parallel::copied(&self.data[..count * self.rows]))
     }
 
     /// The block of `rows × columns` entries whose upper left corner is `(row, column)`.
@@ -192,19 +192,25 @@ impl Matrix {
 
     /// self + a·b.
     pub fn plus(&self, a: f64, b: &Self) -> Self {
-        let data = self.data.iter().zip(&b.data).map(|(x, y)| x + a * y).collect();
+        let data = parallel::filled(self.data.len(), &|first, out| {
+            let pairs = self.data[first..].iter().zip(&b.data[first..]);
+            out.iter_mut().zip(pairs).for_each(|(out, (x, y))| *out = x + a * y);
+        });
         Self { data, ..*self }
     }
 
     /// a·self.
     pub fn scaled(&self, a: f64) -> Self {
-        Self { data: self.data.iter().map(|x| a * x).collect(), ..*self }
+        let scale = |first: usize, out: &mut [f64]| {
+            out.iter_mut().zip(&self.data[first..]).for_each(|(out, x)| *out = a * x);
+        };
+        Self { data: parallel::filled(self.data.len(), &scale), ..*self }
     }
 
     /// [self b], side by side.
     pub fn beside(&self, b: &Self) -> Self {
         assert_eq!(self.rows, b.rows, "matrices side by side have as many rows");
-        let data = [self.data.as_slice(), &b.data].concat();
+        let data = parallel::joined(&[&self.data, &b.data]);
         Self { rows: self.rows, columns: self.columns + b.columns, data }
     }
 
@@ -240,6 +246,12 @@ impl Matrix {
     /// that are not finite.
     pub fn svd(&self) -> Option<(Self, Vec<f64>, Self)> {
         spectrum::svd(self)
+    }
+}
+
+impl Clone for Matrix {
+    fn clone(&self) -> Self {
+        Self { data: parallel::copied(&self.data), ..*self }
     }
 }
 
