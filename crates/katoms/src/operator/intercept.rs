@@ -6,9 +6,6 @@ use super::{LinearOperator, Parts, SampledRows, passes_through_base};
 use crate::linalg::{Matrix, parallel};
 use crate::space::{IndexSet, SparseVec};
 
-/// Columns of products that one task copies.
-const TOGETHER: usize = 32;
-
 /// [A 1]: the last coordinate is the intercept. Combine it with
 /// [`Always`](crate::set::Always), which selects it without counting it. Of an operator with several
 /// [outputs](LinearOperator::outputs) the last coordinates are their intercepts, one for each.
@@ -120,14 +117,12 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         let on_left = self.adjoint_on(h, left);
         let on_right = if left == right { on_left.clone() } else { self.adjoint_on(h, right) };
         let (rows, columns) = (inner_left.indices().len(), inner_right.indices().len());
-        let height = on_left.values().len().max(1);
+        let height = on_left.values().len();
         let mut all = Matrix::zeros(on_left.values().len(), on_right.values().len());
-        parallel::chunks_mut(all.data_mut(), TOGETHER * height, &|chunk, some| {
-            for (b, column) in some.chunks_mut(height).enumerate().map(|(at, column)| (chunk * TOGETHER + at, column)) {
-                let (above, last) = column.split_at_mut(rows);
-                above.copy_from_slice(if b < columns { inner.column(b) } else { &on_left.values()[..rows] });
-                last.fill(on_right.values()[b]);
-            }
+        parallel::columns_mut(all.data_mut(), height, &|b, column| {
+            let (above, last) = column.split_at_mut(rows);
+            above.copy_from_slice(if b < columns { inner.column(b) } else { &on_left.values()[..rows] });
+            last.fill(on_right.values()[b]);
         });
         Some(all)
     }

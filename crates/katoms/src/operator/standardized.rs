@@ -206,7 +206,7 @@ impl<A: LinearOperator<Point = SparseVec, Covector = Vec<f64>>> LinearOperator f
         let (left, right) = (left.indices(), right.indices());
         let of_left = |of: &[f64]| left.iter().map(|&j| of[j]).collect::<Vec<f64>>();
         let (centres, scales) = (of_left(&self.centres), of_left(&self.scales));
-        parallel::chunks_mut(products.data_mut(), left.len().max(1), &|b, column| {
+        parallel::columns_mut(products.data_mut(), left.len(), &|b, column| {
             let (d, scale, sum) = (self.centres[right[b]], self.scales[right[b]], on_right.values()[b]);
             for (((v, c), own), on_left) in column.iter_mut().zip(&centres).zip(&scales).zip(on_left.values()) {
                 *v = (*v - c * sum - d * on_left + c * d * total) / (own * scale);

@@ -11,8 +11,8 @@ use crate::linalg::{self, parallel};
 const BLOCK: usize = 96;
 /// Multiplications below which a second thread costs more than it brings.
 const PARALLEL_WORK: usize = 1 << 22;
-/// Rows, or terms of a sum, up to which a product is made as a whole; those of a part at least, and parts at most: each part
-/// of a sum is as large as the result.
+/// Rows, or terms of a sum, up to which a product is made, or a matrix copied, as a whole; those of a part at least, and parts
+/// at most: each part of a sum is as large as the result.
 const LONG: usize = 4096;
 const PART: usize = 1024;
 const PARTS: usize = 16;
@@ -64,6 +64,21 @@ impl Matrix {
     /// The entries, to write into.
     pub(crate) fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
+    }
+
+    /// As many entries, on all cores where columns are long: see [`LONG`].
+    fn filled(&self, fill: &(dyn Fn(usize, &mut [f64]) + Sync)) -> Vec<f64> {
+        if self.rows > LONG {
+            return parallel::filled(self.data.len(), fill);
+        }
+        let mut data = vec![0.0; self.data.len()];
+        fill(0, &mut data);
+        data
+    }
+
+    /// A copy of some of the entries, likewise.
+    fn copied(&self, entries: &[f64]) -> Vec<f64> {
+        if self.rows > LONG { parallel::copied(entries) } else { entries.to_vec() }
     }
 
     /// These columns, in this order.
@@ -126,7 +141,7 @@ impl Matrix {
 
     /// The first `count` columns.
     pub fn leading_columns(&self, count: usize) -> Self {
-        Self::from_columns(self.rows, count, parallel::copied(&self.data[..count * self.rows]))
+        Self::from_columns(self.rows, count, self.copied(&self.data[..count * self.rows]))
     }
 
     /// The block of `rows × columns` entries whose upper left corner is `(row, column)`.
@@ -192,11 +207,11 @@ impl Matrix {
 
     /// self + a·b.
     pub fn plus(&self, a: f64, b: &Self) -> Self {
-        let data = parallel::filled(self.data.len(), &|first, out| {
+        let sum = |first: usize, out: &mut [f64]| {
             let pairs = self.data[first..].iter().zip(&b.data[first..]);
             out.iter_mut().zip(pairs).for_each(|(out, (x, y))| *out = x + a * y);
-        });
-        Self { data, ..*self }
+        };
+        Self { data: self.filled(&sum), ..*self }
     }
 
     /// a·self.
@@ -204,13 +219,14 @@ impl Matrix {
         let scale = |first: usize, out: &mut [f64]| {
             out.iter_mut().zip(&self.data[first..]).for_each(|(out, x)| *out = a * x);
         };
-        Self { data: parallel::filled(self.data.len(), &scale), ..*self }
+        Self { data: self.filled(&scale), ..*self }
     }
 
     /// [self b], side by side.
     pub fn beside(&self, b: &Self) -> Self {
         assert_eq!(self.rows, b.rows, "matrices side by side have as many rows");
-        let data = parallel::joined(&[&self.data, &b.data]);
+        let both = [&self.data[..], &b.data];
+        let data = if self.rows > LONG { parallel::joined(&both) } else { both.concat() };
         Self { rows: self.rows, columns: self.columns + b.columns, data }
     }
 
@@ -251,7 +267,7 @@ impl Matrix {
 
 impl Clone for Matrix {
     fn clone(&self) -> Self {
-        Self { data: parallel::copied(&self.data), ..*self }
+        Self { data: self.copied(&self.data), ..*self }
     }
 }
 

@@ -6,8 +6,6 @@ use crate::linalg::parallel;
 
 /// Below this share of the largest eigenvalue a direction counts as missing.
 const RANK_TOLERANCE: f64 = 1e-12;
-/// Columns that one task scales.
-const COLUMNS: usize = 64;
 
 /// Solves G·x = b for a symmetric positive semidefinite G. O(n³).
 ///
@@ -38,11 +36,10 @@ impl SymmetricSystem {
         let scale = |j: usize| if g.at(j, j) > 0.0 { 1.0 / g.at(j, j).sqrt() } else { 1.0 };
         let scales: Vec<f64> = (0..g.columns()).map(scale).collect();
         let unit = || {
-            let mut unit = g.clone();
-            parallel::chunks_mut(unit.data_mut(), COLUMNS * g.rows().max(1), &|at, columns| {
-                for (column, own) in columns.chunks_mut(g.rows()).zip(&scales[at * COLUMNS..]) {
-                    column.iter_mut().zip(&scales).for_each(|(v, scale)| *v = scale * *v * own);
-                }
+            let mut unit = Matrix::zeros(g.rows(), g.columns());
+            parallel::columns_mut(unit.data_mut(), g.rows(), &|j, column| {
+                let pairs = g.column(j).iter().zip(&scales);
+                column.iter_mut().zip(pairs).for_each(|(unit, (v, scale))| *unit = scale * v * scales[j]);
             });
             unit
         };
