@@ -174,6 +174,7 @@ impl<A: LinearOperator, L: Loss> Objective<A, L> {
     pub fn new(operator: A, loss: L) -> Result<Self, Error> {
         check_length("target", loss.n_outputs(), operator.n_outputs(), "one value for each row of the design")?;
         check_magnitudes(&operator, &loss)?;
+        linalg::keep_freed_memory();
         let [passes, rows, columns] = [0, 0, 0].map(AtomicUsize::new);
         let (last, first, refitted) = (Mutex::new(None), Mutex::new(None), Mutex::new(None));
         Ok(Self { operator, loss, ridge: 0.0, free_of_ridge: None, passes, rows, columns, last, first, refitted })

@@ -3,6 +3,7 @@
 mod bytes;
 mod column_buffer;
 mod dense;
+mod freed_memory;
 pub mod kernels;
 mod leading_pair;
 pub mod parallel;
@@ -15,6 +16,7 @@ pub(crate) use bytes::Bytes;
 pub(crate) use column_buffer::ColumnBuffer;
 pub(crate) use dense::{Cholesky, SymmetricSystem, View, add_product, extended, sound_cholesky};
 pub use dense::{Matrix, inverse_symmetric, solve_symmetric};
+pub(crate) use freed_memory::keep_freed_memory;
 pub use leading_pair::{SingularPair, leading_pair};
 pub use power_of_two::{exponent_of_two, times_power_of_two};
 pub use singular_pairs::{Wanted, singular_pairs, spectral_norm};

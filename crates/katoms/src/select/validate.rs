@@ -9,7 +9,7 @@ use super::folds::Folds;
 use super::path::null_and_rest;
 use super::scores::{Choice, Fitted, FoldModel, Score, Validated, predictions};
 use crate::error::{Error, check_length};
-use crate::linalg::parallel;
+use crate::linalg::{keep_freed_memory, parallel};
 use crate::loss::Split;
 use crate::objective::check_magnitudes;
 use crate::operator::{ColumnMoments, LinearOperator};
@@ -85,6 +85,7 @@ impl Polled<'_> {
         let Self { options, poll } = self;
         let clock = Instant::now();
         options.check()?;
+        keep_freed_memory();
         let rows = design.n_outputs();
         let coordinates = design.domain() * loss.outputs_per_row();
         check_length("target", loss.n_rows(), rows, "one value for each row of the design")?;
