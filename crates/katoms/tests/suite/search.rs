@@ -7,7 +7,7 @@ use crate::planted::{
 };
 use katoms::driver::{Event, NearTie, Start};
 use katoms::loss::{LeastSquares, Loss};
-use katoms::method::{AcceleratedIht, Move};
+use katoms::method::{AcceleratedIht, Move, refit_on};
 use katoms::operator::{Dense, LinearOperator, WithIntercept, subsampled_dct};
 use katoms::search::{Effort, Search};
 use katoms::select::Preparation;
@@ -373,4 +373,30 @@ fn a_large_search_has_the_same_bits_at_any_number_of_threads() {
         (outcome.point, outcome.quality)
     };
     assert_eq!(search(1), search(3));
+}
+
+/// A large search moves from model to model without beginning anew. Where it ends is the minimum over the atoms that it has
+/// chosen all the same: also where columns nearly repeat each other, and rounding would gather.
+#[test]
+fn a_large_search_ends_at_the_minimum_over_its_atoms() {
+    let (m, n, k) = (600, 4200, 170);
+    let mut x = simulate::autoregressive(m, n, 0.9, 1);
+    let noise = simulate::gaussian(m, n / 2, 2);
+    for pair in 0..n / 2 {
+        let (left, right) = x[2 * pair * m..][..2 * m].split_at_mut(m);
+        let near = left.iter().zip(&noise[pair * m..][..m]);
+        right.iter_mut().zip(near).for_each(|(own, (left, noise))| *own = left + 3e-3 * noise);
+    }
+    let design = Dense::column_major(&x, m, n).unwrap();
+    let mut y = vec![0.0; m];
+    design.apply(&simulate::sparse_signal(n, k, 3), &mut y);
+    let y = simulate::noisy(&y, 0.3 * katoms::linalg::norm(&y) / (m as f64).sqrt(), 4);
+    let (loss, preparation) = (LeastSquares::new(y).unwrap(), Preparation::default());
+    let set = preparation.set(&KSparse::new(k, n).unwrap(), &loss).unwrap();
+    let f = preparation.objective(&design, &loss, (0..m).collect()).unwrap();
+    let outcome = fit(&f, &set).unwrap();
+    assert!(outcome.trace.iter().any(|event| event.kind == Move::Exchanged), "the search found something better");
+    let least = refit_on(&f, f.at(SparseVec::zero(n + 1)), &outcome.point.support());
+    assert!((outcome.objective / f.value(&least) - 1.0).abs() < 1e-11, "{} {}", outcome.objective, f.value(&least));
+    assert!(outcome.point.distance(least.point()) < 1e-6 * least.point().norm());
 }

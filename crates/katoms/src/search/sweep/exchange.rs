@@ -18,7 +18,7 @@ use super::{DEPENDENT, PARALLEL_WORK, Quadratic, ROWS, Strip, Sweep};
 use crate::linalg::kernels::axpy;
 use crate::linalg::{Cholesky, Matrix, View, add_product, dot, parallel, sound_cholesky};
 
-/// From scratch a third as many coordinates could be exchanged for the same work.
+/// Where more than one in so many coordinates is exchanged, the minimum from scratch is less work: see above.
 const SHARE: usize = 3;
 /// Rows of the inverse that one task makes.
 const TOGETHER: usize = 16;
@@ -28,7 +28,7 @@ pub(in crate::search) enum Moved {
     /// From scratch.
     Anew(Sweep),
     /// From here.
-    Exchanged(Exchange),
+    Exchanged(Box<Exchange>),
 }
 
 /// An exchange: see above. A and K are positions in S.
@@ -62,7 +62,7 @@ impl Sweep {
         if SHARE * into.len().max(out.len()) > self.inside.len() {
             return Self::minimum(q, coordinates, most).map(Moved::Anew);
         }
-        self.exchange(q, (out, stay, into), most).map(Moved::Exchanged)
+        self.exchange(q, (out, stay, into), most).map(|exchange| Moved::Exchanged(Box::new(exchange)))
     }
 
     /// Exchanges two coordinates, one inside and one outside; `None` where the other depends on those that stay.
@@ -70,7 +70,7 @@ impl Sweep {
         let position = self.position[out]?;
         let stay = (0..self.inside.len()).filter(|&p| p != position).collect();
         let exchange = self.exchange(q, (vec![position], stay, vec![into]), f64::INFINITY)?;
-        self.follow(q, Moved::Exchanged(exchange));
+        self.follow(q, Moved::Exchanged(Box::new(exchange)));
         Some(())
     }
 
@@ -124,7 +124,7 @@ impl Sweep {
             }
             Moved::Exchanged(exchange) => exchange,
         };
-        let Exchange { out, stay, into, handed, seen, shared, precision, pull, slopes, objective, .. } = &exchange;
+        let Exchange { out, stay, into, handed, seen, shared, precision, pull, slopes, objective, .. } = &*exchange;
         let columns: Vec<&[f64]> = into.iter().map(|&j| q.column(j)).collect();
         let through = handed.transposed_times(shared);
         let across = handed.beside(seen);
