@@ -256,15 +256,16 @@ impl<'a> Tableau<'a> {
 
     /// Exchanges two atoms.
     pub fn swap(&mut self, q: &dyn Quadratic, swap: Swap) {
-        if self.blocks.is_none() && self.boxed.is_none() && self.waiting.is_empty() && self.sweep.is_large() {
-            let (out, into) = (self.atoms.members(swap.out)[0], self.atoms.members(swap.into)[0]);
-            q.prepare(&[into]);
-            if self.sweep.swap(q, out, into).is_some() {
-                self.chosen.retain(|&other| other != swap.out);
-                self.chosen.push(swap.into);
-                (self.held[out], self.held[into]) = (self.held[out] - 1, self.held[into] + 1);
-                return;
-            }
+        let plain = self.blocks.is_none() && self.boxed.is_none() && self.waiting.is_empty();
+        if let (&[out], &[into]) = (self.atoms.members(swap.out), self.atoms.members(swap.into))
+            && plain
+            && self.sweep.is_large()
+            && self.sweep.swap(q, out, into).is_some()
+        {
+            self.chosen.retain(|&other| other != swap.out);
+            self.chosen.push(swap.into);
+            (self.held[out], self.held[into]) = (0, 1);
+            return;
         }
         self.remove(q, swap.out);
         self.choose(q, swap.into);

@@ -79,6 +79,7 @@ impl Sweep {
         self.position.len() * self.inside.len() >= PARALLEL_WORK
     }
 
+    /// What an exchange of these positions and coordinates makes, worked out for S alone.
     fn exchange(
         &self,
         q: &dyn Quadratic,
@@ -132,7 +133,7 @@ impl Sweep {
             strip.exchange(&exchange, &columns, [&through, &across]);
         });
         let (steps, explained) = (precision.times(slopes), seen.times(precision));
-        let rows = |p: usize| -> Vec<f64> {
+        let row = |p: usize| -> Vec<f64> {
             let old = &self.inverse[stay[p]];
             let mut row: Vec<f64> = stay.iter().map(|&position| old[position]).collect();
             for (a, &position) in out.iter().enumerate() {
@@ -142,7 +143,7 @@ impl Sweep {
             row.extend((0..into.len()).map(|j| -explained.at(p, j)));
             row
         };
-        let mut inverse = parallel::map_by(TOGETHER, stay.len(), &rows);
+        let mut inverse = parallel::map_by(TOGETHER, stay.len(), &row);
         inverse.extend((0..into.len()).map(|j| {
             let before = explained.column(j).iter().map(|v| -v);
             before.chain(precision.column(j).iter().copied()).collect::<Vec<f64>>()
