@@ -203,6 +203,19 @@ fn reads_first_what_a_fit_asks<M: Machine + 'static>(machine: &Arc<M>) {
     assert!(a.knows_squared_norms(&vec![1.0; rows]));
     let (found, expected) = (a.moments(&vec![1.0; rows]), b.moments(&vec![1.0; rows]));
     assert_near(&found.variances, &expected.variances, "variances");
+    // Sums under the weights of the first read are known with the means; with another vector beside them the device is asked.
+    let weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 7) as f64).collect();
+    let (t, other) = (IndexSet::new(columns, vec![3, 4, 17, 49]), simulate::gaussian(rows, 1, 5));
+    for weighted in [false, true] {
+        let loss = if weighted { loss.clone().weighted(weights.clone()).unwrap() } else { loss.clone() };
+        let a = OnDevice::new(held(machine, &bytes, lie), Some(&FirstRead::of(&loss, true))).unwrap();
+        for rs in [vec![&weights[..]], vec![&[1.0; 90][..]; 2], vec![&weights[..], &other]] {
+            let (found, expected) = (a.adjoint_block_on(&rs, &t), b.adjoint_block_on(&rs, &t));
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_near(found.values(), expected.values(), "sums of columns");
+            }
+        }
+    }
     let wrong = FirstRead::of(&LeastSquares::new(vec![1.0; 3]).unwrap(), false);
     assert!(matches!(OnDevice::new(held(machine, &bytes, lie), Some(&wrong)), Err(Error::Length { .. })));
 }

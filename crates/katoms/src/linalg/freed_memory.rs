@@ -7,8 +7,8 @@ use std::sync::Once;
 const LARGEST: usize = (32 << 20) - (1 << 14);
 
 /// glibc gives memory back to the system where more is free at the end of its heap than twice the largest block that was
-/// freed before. The vectors of every move then come as new pages, which the system clears one by one: that was a third of a
-/// noiseless fit with a design on a card. Once a block of 32 MB was freed, 64 MB stay with the process. Nothing is written, so
+/// freed before. The vectors of every move then come as new pages, which the system clears one by one: that was more than
+/// a quarter of a noiseless fit with a design on a card. Once a block of 32 MB was freed, 64 MB stay with the process. Nothing is written, so
 /// it takes no memory, and other allocators do as they do.
 pub(crate) fn keep_freed_memory() {
     static ONCE: Once = Once::new();

@@ -52,8 +52,7 @@ pub fn chunks_mut<T: Send>(values: &mut [T], length: usize, work: &(dyn Fn(usize
     each_mut(&mut chunks, &|i, chunk| work(i, chunk));
 }
 
-/// Numbers of a matrix that one task takes. One that is no larger, a Gram matrix of 500 columns say, is often factorised next,
-/// and that takes longer where other cores hold it.
+/// Numbers of a matrix that one task takes: to copy 2 MB takes longer than to wake a thread.
 const MATRIX: usize = 1 << 18;
 
 /// Calls `work(j, column)` for each column of so many values.

@@ -3,11 +3,11 @@
 //! | | code | |
 //! |---|---|---|
 //! | A, J, K = S \ A | `out`, `into`, `stay` | what leaves, comes and stays |
-//! | C = ((G_SS⁻¹)_AA)⁻¹ | `freed` | |
-//! | F = C·(G_SS⁻¹)_AK | `handed`, its transpose | what K takes over from A |
-//! | H = B_JK − B_JA·F | `seen`, its transpose | J as seen from K |
-//! | D = (G_JJ − H·G_KJ)⁻¹ | `precision` | the inverse of the covariance of J that K leaves |
-//! | C·x_A, ρ_J + B_JA·C·x_A | `pull`, `slopes` | −∇f along J once A has left |
+//! | C = ((G_SS⁻¹)_AA)⁻¹ | `schur_out` | the Schur complement of A: what K leaves of G_AA |
+//! | F = C·(G_SS⁻¹)_AK | `regression_out`, its transpose | −G_AK·G_KK⁻¹: A as seen from K, with the other sign |
+//! | H = B_JK − B_JA·F | `regression_into`, its transpose | G_JK·G_KK⁻¹: J as seen from K |
+//! | D = (G_JJ − H·G_KJ)⁻¹ | `precision_into` | the inverse of the Schur complement of J |
+//! | C·x_A; ρ_J + B_JA·C·x_A | `pull`; `slopes` | what A pulled; −∇f along J once it has left |
 //!
 //! f falls by ½·ρ_Jᵀ·D·ρ_J − ½·x_Aᵀ·C·x_A. Then for the rows of all coordinates, with T = B_A and W = G_J − B_K·G_KJ +
 //! T·F·G_KJ: B_K falls by T·F + W·D·H, and B_J is W·D. That is what [`Sweep::leave`] and [`Sweep::enter`] do for one
@@ -36,12 +36,12 @@ pub(in crate::search) struct Exchange {
     out: Vec<usize>,
     stay: Vec<usize>,
     into: Vec<usize>,
-    freed: Matrix,
-    handed: Matrix,
-    seen: Matrix,
+    schur_out: Matrix,
+    regression_out: Matrix,
+    regression_into: Matrix,
     /// G_KJ.
     shared: Matrix,
-    precision: Matrix,
+    precision_into: Matrix,
     pull: Matrix,
     slopes: Matrix,
     objective: f64,
@@ -88,18 +88,18 @@ impl Sweep {
     ) -> Option<Exchange> {
         q.prepare(&into);
         let inverse = |rows: &[usize]| Matrix::from_fn(rows.len(), out.len(), |i, j| self.inverse[rows[i]][out[j]]);
-        let freed = Cholesky::new(inverse(&out))?.inverse();
-        let handed = inverse(&stay).times(&freed);
+        let schur_out = Cholesky::new(inverse(&out))?.inverse();
+        let regression_out = inverse(&stay).times(&schur_out);
         let left = Matrix::from_fn(out.len(), into.len(), |p, j| self.regression(into[j], out[p]));
-        let seen = Matrix::from_fn(stay.len(), into.len(), |p, j| self.regression(into[j], stay[p]));
-        let seen = seen.plus(-1.0, &handed.times(&left));
+        let regression_into = Matrix::from_fn(stay.len(), into.len(), |p, j| self.regression(into[j], stay[p]));
+        let regression_into = regression_into.plus(-1.0, &regression_out.times(&left));
         let columns: Vec<&[f64]> = into.iter().map(|&j| q.column(j)).collect();
         let shared = Matrix::from_fn(stay.len(), into.len(), |p, j| columns[j][self.inside[stay[p]]]);
         let own = Matrix::from_fn(into.len(), into.len(), |i, j| columns[j][into[i]]);
         let least: Vec<f64> = into.iter().map(|&j| DEPENDENT * q.diagonal()[j]).collect();
-        let factor = sound_cholesky(own.plus(-1.0, &seen.transposed_times(&shared)), &least)?;
+        let factor = sound_cholesky(own.plus(-1.0, &regression_into.transposed_times(&shared)), &least)?;
         let values = Matrix::from_fn(out.len(), self.responses, |p, c| self.values_at(out[p])[c]);
-        let pull = freed.times(&values);
+        let pull = schur_out.times(&values);
         let slopes = Matrix::from_fn(into.len(), self.responses, |j, c| self.slopes_at(into[j], c));
         let slopes = slopes.plus(1.0, &left.transposed_times(&pull));
         let fall = |c| 0.5 * dot(slopes.column(c), &factor.solve(slopes.column(c)));
@@ -107,8 +107,20 @@ impl Sweep {
         if !(objective < most) {
             return None;
         }
-        let precision = factor.inverse();
-        Some(Exchange { out, stay, into, freed, handed, seen, shared, precision, pull, slopes, objective })
+        let precision_into = factor.inverse();
+        Some(Exchange {
+            out,
+            stay,
+            into,
+            schur_out,
+            regression_out,
+            regression_into,
+            shared,
+            precision_into,
+            pull,
+            slopes,
+            objective,
+        })
     }
 
     fn slopes_at(&self, j: usize, response: usize) -> f64 {
@@ -125,33 +137,45 @@ impl Sweep {
             }
             Moved::Exchanged(exchange) => exchange,
         };
-        let Exchange { out, stay, into, handed, seen, shared, precision, pull, slopes, objective, .. } = &*exchange;
+        let Exchange {
+            out,
+            stay,
+            into,
+            regression_out,
+            regression_into,
+            shared,
+            precision_into,
+            pull,
+            slopes,
+            objective,
+            ..
+        } = &*exchange;
         let columns: Vec<&[f64]> = into.iter().map(|&j| q.column(j)).collect();
-        let through = handed.transposed_times(shared);
-        let across = handed.beside(seen);
+        let through = regression_out.transposed_times(shared);
+        let across = regression_out.beside(regression_into);
         super::for_each(&mut self.strips, self.inside.len(), &|_, strip| {
             strip.exchange(&exchange, &columns, [&through, &across]);
         });
-        let (steps, explained) = (precision.times(slopes), seen.times(precision));
+        let (steps, explained) = (precision_into.times(slopes), regression_into.times(precision_into));
         let row = |p: usize| -> Vec<f64> {
             let old = &self.inverse[stay[p]];
             let mut row: Vec<f64> = stay.iter().map(|&position| old[position]).collect();
             for (a, &position) in out.iter().enumerate() {
-                axpy(-old[position], handed.column(a), &mut row);
+                axpy(-old[position], regression_out.column(a), &mut row);
             }
-            (0..into.len()).for_each(|j| axpy(explained.at(p, j), seen.column(j), &mut row));
+            (0..into.len()).for_each(|j| axpy(explained.at(p, j), regression_into.column(j), &mut row));
             row.extend((0..into.len()).map(|j| -explained.at(p, j)));
             row
         };
         let mut inverse = parallel::map_by(TOGETHER, stay.len(), &row);
         inverse.extend((0..into.len()).map(|j| {
             let before = explained.column(j).iter().map(|v| -v);
-            before.chain(precision.column(j).iter().copied()).collect::<Vec<f64>>()
+            before.chain(precision_into.column(j).iter().copied()).collect::<Vec<f64>>()
         }));
         let value = |p: usize, c: usize| {
             let old = &self.inverse[stay[p]];
             let left: f64 = out.iter().enumerate().map(|(a, &position)| old[position] * pull.at(a, c)).sum();
-            let came: f64 = (0..into.len()).map(|j| seen.at(p, j) * steps.at(j, c)).sum();
+            let came: f64 = (0..into.len()).map(|j| regression_into.at(p, j) * steps.at(j, c)).sum();
             self.values_at(stay[p])[c] - left - came
         };
         let all = |count: usize| (0..count).flat_map(|p| (0..self.responses).map(move |c| (p, c)));
@@ -175,7 +199,7 @@ impl Strip {
     /// Its rows after an exchange: with the columns of G that belong to J, F·G_KJ, and F and H, which are transposed and side
     /// by side. Along K they are as they were.
     fn exchange(&mut self, exchange: &Exchange, columns: &[&[f64]], [through, across]: [&Matrix; 2]) {
-        let Exchange { out, stay, freed, shared, precision, pull, slopes, .. } = exchange;
+        let Exchange { out, stay, schur_out, shared, precision_into, pull, slopes, .. } = exchange;
         let rows = self.len();
         let left: Vec<f64> = out.iter().flat_map(|&position| self.regression(position)).copied().collect();
         for (to, &position) in stay.iter().enumerate().filter(|(to, position)| to != *position) {
@@ -188,9 +212,9 @@ impl Strip {
         add_product(1.0, left, through.view(), &mut own, rows);
         let own = View::new(&own, rows, columns.len());
         let mut come = vec![0.0; rows * columns.len()];
-        add_product(1.0, own, precision.view(), &mut come, rows);
+        add_product(1.0, own, precision_into.view(), &mut come, rows);
         let mut returned = vec![0.0; rows * out.len()];
-        add_product(1.0, left, freed.view(), &mut returned, rows);
+        add_product(1.0, left, schur_out.view(), &mut returned, rows);
         let mut explain = |sign: f64, one: &[f64], other: &[f64]| {
             for (one, other) in one.chunks(rows).zip(other.chunks(rows)) {
                 let products = one.iter().zip(other).map(|(a, b)| a * b);
